@@ -1,0 +1,73 @@
+/**
+ * Identifiers: a prefix that says what a thing is, then 26 characters that sort by time of birth
+ * (48 bits of milliseconds, 80 bits of randomness, Crockford base 32, as in the ULID specification).
+ * They are text everywhere: SQLite integers above 2^53 are read wrongly by some bindings.
+ */
+
+declare const brand: unique symbol;
+type Branded<Name extends string> = string & { readonly [brand]: Name };
+
+export type ExecutionId = Branded<'execution'>;
+export type SessionId = Branded<'session'>;
+export type TurnId = Branded<'turn'>;
+export type NoticeId = Branded<'notice'>;
+export type SteerId = Branded<'steer'>;
+export type RunId = Branded<'run'>;
+
+/** What each prefix names. */
+export const prefixes = {
+  execution: 'exe',
+  session: 'ses',
+  turn: 'trn',
+  notice: 'ntc',
+  steer: 'str',
+  run: 'run',
+} as const;
+
+type Kind = keyof typeof prefixes;
+type IdOf<K extends Kind> = Branded<K>;
+
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const pattern = /^[a-z]{3}_[0-9A-HJKMNP-TV-Z]{26}$/;
+
+/** Makes ids from an injected clock and an injected source of randomness (values in [0, 1)). */
+export class Ids {
+  readonly #now: () => number;
+  readonly #random: () => number;
+  #lastMs = -1;
+  #counter = 0;
+
+  constructor(now: () => number, random: () => number) {
+    this.#now = now;
+    this.#random = random;
+  }
+
+  make<K extends Kind>(kind: K): IdOf<K> {
+    return `${prefixes[kind]}_${this.#body()}` as IdOf<K>;
+  }
+
+  // Ids of one millisecond keep the order in which they were made: a counter takes the first 20 random bits.
+  #body(): string {
+    const ms = Math.max(this.#now(), this.#lastMs);
+    this.#counter = ms === this.#lastMs ? this.#counter + 1 : Math.floor(this.#random() * 0x80000);
+    this.#lastMs = ms;
+    return encode(ms, 10) + encode(this.#counter, 4) + this.#tail();
+  }
+
+  #tail(): string {
+    let text = '';
+    for (let i = 0; i < 12; i++) text += alphabet[Math.floor(this.#random() * 32)];
+    return text;
+  }
+}
+
+function encode(value: number, length: number): string {
+  let text = '';
+  for (let i = 0, rest = value; i < length; i++, rest = Math.floor(rest / 32)) text = alphabet[rest % 32] + text;
+  return text;
+}
+
+/** Whether `text` is a whole id of this kind. */
+export function isId<K extends Kind>(kind: K, text: string): text is IdOf<K> {
+  return text.startsWith(`${prefixes[kind]}_`) && pattern.test(text);
+}

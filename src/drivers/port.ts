@@ -1,0 +1,211 @@
+import type { ErrorCode } from '../base/errors.ts';
+import type { SessionId } from '../base/ids.ts';
+
+/**
+ * The port between the turns of a session and one kind of agent program.
+ *
+ * A driver reports what it saw, in the order in which the agent did it, and decides nothing: whether an event is an
+ * end, a late activity or noise is decided in `turns/`. It never throws across this port and never guesses: what it
+ * cannot prove it calls `uncertain` or `unknown`.
+ */
+export interface Driver {
+  /** The name a profile uses: `acp`, `codex`, `script`. */
+  readonly kind: string;
+  readonly capabilities: Capabilities;
+  /** Finds the program and its version, without a conversation. Bounded by ten seconds. */
+  probe(profile: AgentProfile): Promise<Probe>;
+  /**
+   * Opens the conversation of a session: adopts the process that an earlier server left in `request.directory`, else
+   * starts one and resumes `nativeId`, else begins a new conversation. It never starts a second process for a
+   * conversation whose old process lives. The caller owns the result and ends or detaches it exactly once.
+   */
+  open(request: OpenRequest): Promise<Opened>;
+}
+
+/** What a driver can prove. Nothing is assumed from a name. */
+export interface Capabilities {
+  /** `proven`: a text put into a running turn is reported by `taken` when, and only when, the agent took it up. */
+  readonly steer: 'proven' | 'none';
+  /**
+   * How it is known that a steered text will never be taken. `turnEnd`: the end of the turn without `taken`, shown by
+   * experiment. `withdraw`: by the agent's answer to a withdrawal. `none` goes with `steer: 'none'` only.
+   */
+  readonly negativeProof: 'turnEnd' | 'withdraw' | 'none';
+  readonly turnEnd: 'protocol' | 'process';
+  /** Whether background work that the agent runs by itself is reported. If not, the tree says so. */
+  readonly backgroundTasks: boolean;
+  /** Whether the agent starts a turn by itself when such work ends. */
+  readonly wakesByItself: boolean;
+  readonly resume: 'always' | 'whereOffered' | 'never';
+  /** Whether a tool call can be matched to the turn that made it by the call's own `_meta`. */
+  readonly locatesCalls: 'byId' | 'byOrder';
+  /** Whether usage limits are reported as such. */
+  readonly limits: boolean;
+}
+
+/** A complete description of an agent, by name. */
+export interface AgentProfile {
+  readonly name: string;
+  readonly driver: string;
+  /** Program and arguments. */
+  readonly command: readonly string[];
+  readonly model?: string;
+  /** Added to a minimal environment (PATH, HOME, LANG, TERM, TMPDIR and the agent's own variables). */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where the agent keeps its own state; `CODEX_HOME` for Codex. Default: the agent's own. */
+  readonly home?: string;
+  readonly sandbox?: 'readOnly' | 'workspace' | 'full';
+  /** What to answer when the agent asks for permission and nobody watches. Default `deny`. */
+  readonly onQuestion?: 'deny' | 'allow' | 'ask';
+}
+
+export interface Probe {
+  readonly found: boolean;
+  readonly version?: string;
+  /** Sentences for a person: not proved version, missing sign-in, and the like. */
+  readonly warnings: readonly string[];
+}
+
+export interface OpenRequest {
+  readonly sessionId: SessionId;
+  readonly profile: AgentProfile;
+  readonly cwd: string;
+  /**
+   * The session's own directory. Whatever is needed to find a process again after our death (pid, start time, socket,
+   * FIFO, output) is written here before the process can do anything, so that no crash orphans it.
+   */
+  readonly directory: string;
+  /** Where the agent's tools are, and the bearer that says who calls. Absent: the agent gets no tools. */
+  readonly tools?: { readonly url: string; readonly token: string };
+  /** The agent's own id of the conversation, once known. */
+  readonly nativeId?: string;
+  /** Events at or before this position were processed durably; an adopted stream is replayed from behind it. */
+  readonly position: number;
+  /** Deliveries written before, whose fate is open: an adopting driver needs their ids to recognise them. */
+  readonly unresolved: readonly string[];
+  /** Called in the agent's own order; never after `detach` or `end` returned. Must not throw. */
+  readonly emit: (event: DriverEvent) => void;
+}
+
+export type Opened =
+  | { readonly ok: true; readonly how: 'started' | 'resumed' | 'adopted'; readonly conversation: Conversation }
+  /** `AGENT_UNAVAILABLE`: the program cannot be started. `SESSION_GONE`: the conversation cannot be had again. */
+  | { readonly ok: false; readonly code: Extract<ErrorCode, 'AGENT_UNAVAILABLE' | 'SESSION_GONE' | 'AGENT_FAILED'>; readonly message: string };
+
+/** One text on its way to an agent. The id is unique for each hand-over and is the agent's client id where it has one. */
+export interface Delivery {
+  readonly id: string;
+  readonly text: string;
+}
+
+export interface Conversation {
+  readonly nativeId: string;
+  /** Begins a turn with a text. `written`: with the agent, `turnStarted` or `exited` will follow. */
+  start(delivery: Delivery): Promise<SendOutcome>;
+  /** Puts a text into the running turn. `written`: accepted; the proof comes as `taken`, or never. */
+  steer(delivery: Delivery): Promise<SendOutcome>;
+  /** Takes back a steered text. Only drivers with `negativeProof: 'withdraw'` ever answer `withdrawn`. */
+  withdraw(deliveryId: string): Promise<'withdrawn' | 'taken' | 'unknown'>;
+  /** Asks the agent to stop its turn; the end comes as an event. */
+  interrupt(): Promise<'asked' | 'idle' | 'unknown'>;
+  /** What the agent's own record and queue say of a text, after everything before this call was emitted. */
+  evidence(deliveryId: string): Promise<Evidence>;
+  /**
+   * The barrier: reads the agent's stream up to this tool call, then says in which turn it was made. `unknown`: no turn
+   * is proven. `ended`: the turn it names is over.
+   */
+  locate(call: ToolCall): Promise<Located>;
+  /** Answers a question that was reported by `waiting`. False when it is no longer open. */
+  answer(questionId: string, choice: string): Promise<boolean>;
+  /** Stops listening. The agent lives on and can be adopted. */
+  detach(): Promise<void>;
+  /** Ends the agent's process and everything it started; `unkillable` when something survived SIGKILL. */
+  end(): Promise<'dead' | 'unkillable'>;
+}
+
+export type SendOutcome =
+  | { readonly outcome: 'written' }
+  /** The agent provably never got it. */
+  | { readonly outcome: 'refused'; readonly reason: string }
+  | { readonly outcome: 'uncertain'; readonly reason: string };
+
+/** `consumed`: in the agent's history, in that turn if known. `queued`: will be taken up. `absent`: never will be. */
+export type Evidence =
+  | { readonly state: 'consumed'; readonly nativeTurnId?: string }
+  | { readonly state: 'queued' }
+  | { readonly state: 'absent' }
+  | { readonly state: 'unknown' };
+
+export interface ToolCall {
+  /** `_meta` of the MCP request, as sent. */
+  readonly meta: Readonly<Record<string, unknown>>;
+}
+
+export type Located =
+  | { readonly state: 'running'; readonly nativeTurnId: string }
+  | { readonly state: 'ended' }
+  | { readonly state: 'unknown' };
+
+/** Work that the agent runs by itself in the background, as it names it. */
+export interface LiveTask {
+  readonly taskId: string;
+  readonly name: string;
+}
+
+export interface AgentError {
+  /** `capacity`: a usage limit. `login`: the sign-in expired. `agent`: anything else. */
+  readonly kind: 'capacity' | 'login' | 'agent';
+  readonly message: string;
+  /** When the limit ends, UTC milliseconds, if the provider said. */
+  readonly resetsAt?: number;
+}
+
+export interface Usage {
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly usd?: number;
+}
+
+/** What was said or done, for the transcript. It decides nothing. */
+export interface TranscriptItem {
+  readonly kind: 'text' | 'thought' | 'toolCall' | 'toolResult' | 'user';
+  readonly text: string;
+  readonly id?: string;
+}
+
+/**
+ * Everything a driver may report. `position` is how far the agent's stream was read when this was known (0 where the
+ * agent has no stream to replay); positions never fall within one process.
+ */
+export type DriverEvent = { readonly position: number } & (
+  /** The agent began to work: on our text, or, without `deliveryId`, by itself (`taskId`: because this task ended). */
+  | { readonly type: 'turnStarted'; readonly nativeTurnId: string; readonly deliveryId?: string; readonly taskId?: string }
+  /** A text of ours was taken up within this turn. */
+  | { readonly type: 'taken'; readonly nativeTurnId: string; readonly deliveryId: string }
+  /** The agent is idle again. `tasks` lives as of this event. */
+  | {
+      readonly type: 'turnEnded';
+      readonly nativeTurnId: string;
+      readonly status: 'succeeded' | 'failed' | 'interrupted';
+      readonly answer: string;
+      readonly error?: AgentError;
+      readonly usage?: Usage;
+      readonly tasks: readonly LiveTask[];
+    }
+  | { readonly type: 'taskStarted'; readonly task: LiveTask }
+  | { readonly type: 'taskEnded'; readonly taskId: string; readonly status: 'succeeded' | 'failed' | 'cancelled'; readonly result: string }
+  | {
+      readonly type: 'waiting';
+      readonly waitsFor: 'input' | 'capacity' | 'login';
+      readonly questionId?: string;
+      readonly text: string;
+      readonly choices?: readonly string[];
+      readonly until?: number;
+    }
+  | { readonly type: 'resumed' }
+  | { readonly type: 'item'; readonly nativeTurnId?: string; readonly item: TranscriptItem }
+  /** Unparsable, unknown or impossible traffic: counted and logged, changes nothing. */
+  | { readonly type: 'noise'; readonly what: string }
+  /** The agent's process is verified dead. Nothing it had queued will ever be taken up. */
+  | { readonly type: 'exited'; readonly reason: string }
+);
