@@ -17,6 +17,8 @@ const table = {
   FOREIGN_HOST: { status: 403, exit: 1, title: 'The request names another host' },
   /** Nothing has this id or path. data: {id}. List what exists, then call again. */
   NOT_FOUND: { status: 404, exit: 3, title: 'Not found' },
+  /** The path exists, but not with this method. data: {allowed}. Use one of those. */
+  METHOD_NOT_ALLOWED: { status: 405, exit: 2, title: 'The method is not allowed' },
   /** An id prefix fits several things. data: {matches}. Give more characters. */
   AMBIGUOUS_ID: { status: 409, exit: 2, title: 'The id fits several things' },
   /** The parent named is closed: nothing may start below it any more. data: {parentId}. */
@@ -92,7 +94,12 @@ export class StemmaError extends Error {
   readonly code: ErrorCode;
   readonly data: Readonly<Record<string, unknown>>;
 
-  constructor(code: ErrorCode, message: string, data: Readonly<Record<string, unknown>> = {}, cause?: unknown) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    data: Readonly<Record<string, unknown>> = {},
+    cause?: unknown,
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'StemmaError';
     this.code = code;
@@ -111,5 +118,10 @@ export const errorCodes = Object.keys(table) as ErrorCode[];
 /** What the edge shows of anything thrown: its own code, or INTERNAL without details. */
 export function toStemmaError(thrown: unknown): StemmaError {
   if (thrown instanceof StemmaError) return thrown;
-  return new StemmaError('INTERNAL', 'Something went wrong inside Stemma; the server log says what.', {}, thrown);
+  return new StemmaError(
+    'INTERNAL',
+    'Something went wrong inside Stemma; the server log says what.',
+    {},
+    thrown,
+  );
 }

@@ -61,9 +61,31 @@ export class Ids {
   }
 }
 
+/**
+ * Ids for one decision, which may be run twice: the same place gets the same id each time. Made outside the ledger,
+ * which has no randomness.
+ */
+export class FreshIds {
+  readonly #ids: Ids;
+  readonly #made = new Map<string, string>();
+
+  constructor(ids: Ids) {
+    this.#ids = ids;
+  }
+
+  /** The id number `place` of this kind within the decision. */
+  at<K extends Kind>(kind: K, place: number): IdOf<K> {
+    const key = `${kind}:${place}`;
+    const known = this.#made.get(key) ?? this.#ids.make(kind);
+    this.#made.set(key, known);
+    return known as IdOf<K>;
+  }
+}
+
 function encode(value: number, length: number): string {
   let text = '';
-  for (let i = 0, rest = value; i < length; i++, rest = Math.floor(rest / 32)) text = alphabet[rest % 32] + text;
+  for (let i = 0, rest = value; i < length; i++, rest = Math.floor(rest / 32))
+    text = alphabet[rest % 32] + text;
   return text;
 }
 

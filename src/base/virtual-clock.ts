@@ -49,7 +49,7 @@ export class VirtualClock implements Clock {
   }
 
   #next(): { at: number; order: number; fire: () => void } | undefined {
-    return this.#timers.reduce<(typeof this.#timers)[number] | undefined>(
+    return this.#timers.reduce<{ at: number; order: number; fire: () => void } | undefined>(
       (best, t) => (!best || t.at < best.at || (t.at === best.at && t.order < best.order) ? t : best),
       undefined,
     );

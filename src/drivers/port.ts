@@ -88,9 +88,17 @@ export interface OpenRequest {
 }
 
 export type Opened =
-  | { readonly ok: true; readonly how: 'started' | 'resumed' | 'adopted'; readonly conversation: Conversation }
+  | {
+      readonly ok: true;
+      readonly how: 'started' | 'resumed' | 'adopted';
+      readonly conversation: Conversation;
+    }
   /** `AGENT_UNAVAILABLE`: the program cannot be started. `SESSION_GONE`: the conversation cannot be had again. */
-  | { readonly ok: false; readonly code: Extract<ErrorCode, 'AGENT_UNAVAILABLE' | 'SESSION_GONE' | 'AGENT_FAILED'>; readonly message: string };
+  | {
+      readonly ok: false;
+      readonly code: Extract<ErrorCode, 'AGENT_UNAVAILABLE' | 'SESSION_GONE' | 'AGENT_FAILED'>;
+      readonly message: string;
+    };
 
 /** One text on its way to an agent. The id is unique for each hand-over and is the agent's client id where it has one. */
 export interface Delivery {
@@ -177,9 +185,16 @@ export interface TranscriptItem {
  * Everything a driver may report. `position` is how far the agent's stream was read when this was known (0 where the
  * agent has no stream to replay); positions never fall within one process.
  */
-export type DriverEvent = { readonly position: number } & (
-  /** The agent began to work: on our text, or, without `deliveryId`, by itself (`taskId`: because this task ended). */
-  | { readonly type: 'turnStarted'; readonly nativeTurnId: string; readonly deliveryId?: string; readonly taskId?: string }
+export type DriverEvent = {
+  readonly position: number;
+} & /** The agent began to work: on our text, or, without `deliveryId`, by itself (`taskId`: because this task ended). */
+(
+  | {
+      readonly type: 'turnStarted';
+      readonly nativeTurnId: string;
+      readonly deliveryId?: string;
+      readonly taskId?: string;
+    }
   /** A text of ours was taken up within this turn. */
   | { readonly type: 'taken'; readonly nativeTurnId: string; readonly deliveryId: string }
   /** The agent is idle again. `tasks` lives as of this event. */
@@ -193,7 +208,12 @@ export type DriverEvent = { readonly position: number } & (
       readonly tasks: readonly LiveTask[];
     }
   | { readonly type: 'taskStarted'; readonly task: LiveTask }
-  | { readonly type: 'taskEnded'; readonly taskId: string; readonly status: 'succeeded' | 'failed' | 'cancelled'; readonly result: string }
+  | {
+      readonly type: 'taskEnded';
+      readonly taskId: string;
+      readonly status: 'succeeded' | 'failed' | 'cancelled';
+      readonly result: string;
+    }
   | {
       readonly type: 'waiting';
       readonly waitsFor: 'input' | 'capacity' | 'login';

@@ -1,0 +1,69 @@
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { StemmaError } from '../base/errors.ts';
+import { problemResponse, toProblem } from './problems.ts';
+
+/** A server that listens. */
+export interface Listener {
+  readonly host: string;
+  readonly port: number;
+  /** Takes no more connections, waits for open requests up to `graceMs`, then cuts off what is left. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** What to serve, and where. `port` 0 takes a free one. */
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Which request handler; `env` has node's own `incoming` and `outgoing`. */
+  readonly fetch: (request: Request, env: unknown) => Response | Promise<Response>;
+}
+
+/** Listens. Rejects with `PORT_IN_USE`, or with what the operating system said. */
+export async function listen({ host, port, fetch }: ListenOptions): Promise<Listener> {
+  const badRequest = new StemmaError('INVALID_INPUT', 'The request is not valid HTTP.');
+  const server = createServer(
+    // A slow sender must not keep a connection for ever; answers may take as long as they like (waits, streams).
+    { headersTimeout: 20_000, requestTimeout: 60_000, keepAliveTimeout: 20_000 },
+    getRequestListener(fetch, { overrideGlobalObjects: false, errorHandler: () => problemResponse(badRequest) }),
+  );
+  server.on('clientError', (_error, socket) => refuse(socket as Socket, badRequest));
+  // Nothing here speaks another protocol yet; without a listener node would drop such a connection without a word.
+  await bound(server, host, port);
+  return { host, port: (server.address() as AddressInfo).port, close: (graceMs) => close(server, graceMs) };
+}
+
+function bound(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const inUse = new StemmaError('PORT_IN_USE', `The port ${port} of ${host} is in use.`, { host, port });
+      reject(error.code === 'EADDRINUSE' ? inUse : error);
+    });
+    server.listen({ host, port }, () => {
+      server.removeAllListeners('error');
+      resolve();
+    });
+  });
+}
+
+function refuse(socket: Socket, error: StemmaError): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(toProblem(error));
+  const head = ['HTTP/1.1 400 Bad Request', 'content-type: application/problem+json', 'connection: close'];
+  socket.end(`${head.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+}
+
+function close(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  server.closeIdleConnections();
+  const cutOff = AbortSignal.timeout(graceMs);
+  cutOff.addEventListener('abort', () => server.closeAllConnections(), { once: true });
+  return closed;
+}

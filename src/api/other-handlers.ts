@@ -1,0 +1,76 @@
+import { StemmaError } from '../base/errors.ts';
+import { otherPaths } from '../contract/routes.ts';
+import { toInstant } from '../contract/text.ts';
+import { includesScope } from './authentication.ts';
+import { find, listFilter } from './finding.ts';
+import type { HandlerContext, HandlersOf } from './route-request.ts';
+import type { Principal } from './ports.ts';
+import { present, valueOf } from './problems.ts';
+
+type Names =
+  | 'monitor'
+  | 'listNotices'
+  | 'waiveNotice'
+  | 'redeliverNotice'
+  | 'listRuns'
+  | 'createRun'
+  | 'getRun'
+  | 'cancelRun'
+  | 'listAgents'
+  | 'checkAgent'
+  | 'createSignInLink'
+  | 'version';
+
+/** The routes about notices, runs, agents and the server itself. */
+export function otherHandlers(context: HandlerContext): HandlersOf<Names> {
+  const { ports } = context;
+  const { queries, ids, runs } = ports;
+  return {
+    monitor: async ({ query }) => {
+      // The cursor first: what is committed between the two is then seen twice, never missed.
+      const eventCursor = ports.feed.currentCursor();
+      return { ...(await queries.monitor(await listFilter(ports, query))), eventCursor };
+    },
+    listNotices: async ({ query }) => queries.notices(await listFilter(ports, query)),
+    waiveNotice: async ({ parameter, body, call }) => {
+      const id = await find(ids, 'notice', parameter);
+      valueOf(await ports.notices.waive(id, body.reason, call));
+      return present(await queries.notice(id), id);
+    },
+    redeliverNotice: async ({ parameter, body, call }) => {
+      const id = await find(ids, 'notice', parameter);
+      valueOf(await ports.notices.redeliver(id, body.reason, call));
+      return present(await queries.notice(id), id);
+    },
+    listRuns: async ({ query }) => queries.runs(await listFilter(ports, query)),
+    createRun: async ({ body, call }) => {
+      if (body.agents !== undefined) checkMayDefineAgents(call.caller);
+      return valueOf(await runs.create(body, call));
+    },
+    getRun: async ({ parameter }) => {
+      const id = await find(ids, 'run', parameter);
+      return present(await queries.run(id), id);
+    },
+    cancelRun: async ({ parameter, body, call }) => {
+      const id = await find(ids, 'run', parameter);
+      valueOf(await runs.cancel(id, body.reason, call));
+      return present(await queries.run(id), id);
+    },
+    listAgents: async () => ({ items: [...ports.agents.list()] }),
+    checkAgent: async ({ parameter }) => valueOf(await ports.agents.check(parameter)),
+    createSignInLink: async ({ call }) => {
+      const { code, expiresAtMs } = await ports.access.createSignInCode(call.caller);
+      const url = `${context.pageOrigin()}${otherPaths.signIn}?code=${encodeURIComponent(code)}`;
+      return { url, expiresAt: toInstant(expiresAtMs) };
+    },
+    version: async () => ({ name: 'stemma' as const, version: ports.health.version() }),
+  };
+}
+
+// A profile names a program to run with an environment: that is more than to send a message to one.
+function checkMayDefineAgents(caller: Principal): void {
+  if (caller.kind === 'api' && includesScope(caller.scope, 'admin')) return;
+  throw new StemmaError('FORBIDDEN', 'Agent profiles in a run need a token with the scope admin.', {
+    needs: 'admin',
+  });
+}

@@ -1,0 +1,255 @@
+import type { ErrorCode } from '../base/errors.ts';
+import type { ExecutionId, NoticeId, RunId, SessionId } from '../base/ids.ts';
+import type { Event } from '../contract/events.ts';
+import type { Execution, MonitorRow, Notice, TreeView, WaitAnswer } from '../contract/execution.ts';
+import type { ListQuery, Page } from '../contract/page.ts';
+import type {
+  CancelBody,
+  HeartbeatAnswer,
+  QueryAnswer,
+  QueryBody,
+  RegisterBody,
+  SessionBody,
+  SettleBody,
+} from '../contract/requests.ts';
+import type { Scope } from '../contract/routes.ts';
+import type { Run } from '../contract/run.ts';
+import type { RunFile } from '../contract/run-file.ts';
+import type { AgentCheck, AgentView, Session, TranscriptItem } from '../contract/session.ts';
+
+/**
+ * What the HTTP edge needs. Expected refusals come back as values; a thrown `StemmaError` is shown with its own code,
+ * anything else thrown is a bug and is shown as INTERNAL.
+ */
+export interface ApiPorts {
+  readonly queries: Queries;
+  readonly ids: IdResolution;
+  readonly executions: ExecutionCommands;
+  readonly notices: NoticeCommands;
+  readonly sessions: SessionCommands;
+  readonly runs: RunCommands;
+  readonly waiting: Waiting;
+  readonly feed: Feed;
+  readonly access: Access;
+  readonly idempotency: Idempotency;
+  readonly agents: Agents;
+  readonly health: Health;
+  readonly mcp: McpEndpoint;
+}
+
+/** What a command answers: the value, or why not, in the words that the caller shall read. */
+export type Answer<T> = { readonly ok: true; readonly value: T } | Refusal;
+
+/** An expected refusal. */
+export interface Refusal {
+  readonly ok: false;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** Who calls, as proven by a token or a cookie. */
+export type Principal =
+  | { readonly kind: 'api'; readonly scope: Scope; readonly name: string }
+  | { readonly kind: 'session'; readonly sessionId: SessionId }
+  | { readonly kind: 'execution'; readonly executionId: ExecutionId };
+
+/** What travels with every command. */
+export interface Call {
+  readonly caller: Principal;
+  /**
+   * The caller's idempotency key, for commands that begin something: an implementation that stores it in the same
+   * transaction as the registration survives a crash between the commit and the answer.
+   */
+  readonly idempotency?: IdempotencyRef;
+}
+
+/** An idempotency key with its scope: token and route. */
+export interface IdempotencyRef {
+  readonly tokenName: string;
+  readonly route: string;
+  readonly key: string;
+  /** SHA-256 of the canonical body, in hex. */
+  readonly bodyHash: string;
+}
+
+/** The read side. Every answer is one consistent read of committed state; absent things are `undefined`. */
+export interface Queries {
+  executions(filter: ListQuery): Promise<Page<Execution>>;
+  execution(id: ExecutionId): Promise<Execution | undefined>;
+  /** The whole tree to which the execution belongs. */
+  tree(id: ExecutionId): Promise<TreeView | undefined>;
+  /** Live roots; those that wait for input first, then the oldest. */
+  monitor(filter: ListQuery): Promise<Page<MonitorRow>>;
+  notices(filter: ListQuery): Promise<Page<Notice>>;
+  notice(id: NoticeId): Promise<Notice | undefined>;
+  sessions(filter: ListQuery): Promise<Page<Session>>;
+  session(id: SessionId): Promise<Session | undefined>;
+  runs(filter: ListQuery): Promise<Page<Run>>;
+  run(id: RunId): Promise<Run | undefined>;
+}
+
+/** The kinds of things that are found by id, each with its type of id. */
+export interface IdKinds {
+  execution: ExecutionId;
+  session: SessionId;
+  notice: NoticeId;
+  run: RunId;
+}
+
+/** Which things the API finds by id. */
+export type ResolvableKind = keyof IdKinds;
+
+/** Finds what a whole id, or the beginning of one, names. */
+export interface IdResolution {
+  /** `matches`: at most ten, for the message. The prefix has the form of an id (`exe_` and upper-case characters). */
+  resolve<K extends ResolvableKind>(kind: K, prefix: string): Promise<Resolution<IdKinds[K]>>;
+}
+
+export type Resolution<Id> =
+  | { readonly found: 'one'; readonly id: Id }
+  | { readonly found: 'none' }
+  | { readonly found: 'several'; readonly matches: readonly Id[] };
+
+/** The body of a message, with the session resolved. */
+export type QueryRequest = Omit<QueryBody, 'sessionId'> & { readonly sessionId?: SessionId };
+
+/** Each resolves after the commit; what it began outlives the call, whatever becomes of the connection. */
+export interface ExecutionCommands {
+  query(request: QueryRequest, call: Call): Promise<Answer<QueryAnswer>>;
+  /** With an execution token: a child of that execution. With an API token: a root. `token` names what was registered. */
+  register(
+    request: RegisterBody,
+    call: Call,
+  ): Promise<Answer<{ readonly executionId: ExecutionId; readonly token?: string }>>;
+  /** Settling again with the same state changes nothing and succeeds; with another it is `ILLEGAL_STATE`. */
+  settle(id: ExecutionId, request: SettleBody, call: Call): Promise<Answer<void>>;
+  heartbeat(id: ExecutionId, call: Call): Promise<Answer<HeartbeatAnswer>>;
+  /** Resolves when all is joined, or when what survives is held as `unkillable`. */
+  cancel(id: ExecutionId, request: CancelBody, call: Call): Promise<Answer<void>>;
+  detach(id: ExecutionId, reason: string | undefined, call: Call): Promise<Answer<void>>;
+}
+
+export interface NoticeCommands {
+  waive(id: NoticeId, reason: string, call: Call): Promise<Answer<void>>;
+  redeliver(id: NoticeId, reason: string | undefined, call: Call): Promise<Answer<void>>;
+}
+
+export interface SessionCommands {
+  create(request: SessionBody, call: Call): Promise<Answer<{ readonly sessionId: SessionId }>>;
+  interrupt(id: SessionId, reason: string | undefined, call: Call): Promise<Answer<void>>;
+  stop(id: SessionId, reason: string | undefined, call: Call): Promise<Answer<void>>;
+  decideCapacity(id: SessionId, action: 'resume' | 'giveUp', call: Call): Promise<Answer<void>>;
+  /** Oldest first, behind `after`; `nextCursor` is given as long as there is more. */
+  transcript(
+    id: SessionId,
+    options: { readonly after?: string; readonly limit: number },
+  ): Promise<Page<TranscriptItem>>;
+}
+
+export interface RunCommands {
+  create(request: RunFile, call: Call): Promise<Answer<{ readonly runId: RunId }>>;
+  cancel(id: RunId, reason: string | undefined, call: Call): Promise<Answer<void>>;
+}
+
+export interface Waiting {
+  /**
+   * Resolves in the moment in which the commit that closes it is published, or after `timeoutMs` with what holds it.
+   * An abort of `signal` ends the wait early, by any answer. `WAIT_ON_SELF` when its closing needs the caller's lane.
+   */
+  waitClosed(
+    id: ExecutionId,
+    options: { readonly timeoutMs: number; readonly caller: Principal; readonly signal: AbortSignal },
+  ): Promise<Answer<WaitAnswer>>;
+}
+
+/** Which events a client wants. An event belongs to at most one session and one root. */
+export interface FeedFilter {
+  readonly root?: ExecutionId;
+  readonly session?: SessionId;
+}
+
+/** Committed events in order. Cursors are opaque and name the database that they are from. */
+export interface Feed {
+  /** The place behind the newest event. */
+  currentCursor(): string;
+  /**
+   * At most `limit` events behind `cursor`, oldest first; fewer only when there are no more. `next` is where to read
+   * on: it moves on also past events filtered out.
+   */
+  since(cursor: string, filter: FeedFilter, limit: number): Promise<FeedPage>;
+  /**
+   * Calls `onEvent` for every event behind `after`, in order, none twice, none missed, from now on or even before this
+   * returns. `onEvent` never throws. Unsubscribing twice is harmless.
+   */
+  subscribe(filter: FeedFilter & { readonly after?: string }, onEvent: (event: Event) => void): () => void;
+}
+
+/** `foreign`: the cursor is of another database, or older than what is kept. */
+export type FeedPage =
+  | { readonly state: 'events'; readonly events: readonly Event[]; readonly next: string }
+  | { readonly state: 'foreign' };
+
+/** Tokens, cookies and sign-in links. */
+export interface Access {
+  /** `undefined`: nobody issued it, or it was revoked. */
+  verify(token: string): Promise<Principal | undefined>;
+  /** A code that `redeem` takes once, within minutes. */
+  createSignInCode(caller: Principal): Promise<{ readonly code: string; readonly expiresAtMs: number }>;
+  /** The value of a cookie for a code; `undefined` when it is unknown, used or expired. */
+  redeem(code: string): Promise<{ readonly cookie: string; readonly maxAgeSeconds: number } | undefined>;
+  verifyCookie(value: string): Promise<Principal | undefined>;
+}
+
+/** An answer as it is stored under an idempotency key. */
+export interface StoredAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface Idempotency {
+  /**
+   * Runs `run` at most once for a key and answers what it answered the first time. Two calls at once: the second waits
+   * for the first. What `run` throws is not stored. `mismatch`: the key was used with another body.
+   */
+  once(
+    tokenName: string,
+    route: string,
+    key: string,
+    bodyHash: string,
+    run: () => Promise<StoredAnswer>,
+  ): Promise<{ readonly state: 'answered'; readonly answer: StoredAnswer } | { readonly state: 'mismatch' }>;
+}
+
+export interface Agents {
+  list(): readonly AgentView[];
+  /** `NOT_FOUND` when there is no such profile; that the program is missing is a good answer. */
+  check(name: string): Promise<Answer<AgentCheck>>;
+}
+
+/** One number for `/metrics`. */
+export interface Metric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge';
+  readonly value: number;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+export interface Health {
+  state(): 'recovering' | 'ready' | 'stopping';
+  /** Throws or answers false when the store cannot be read. */
+  isStoreUsable(): Promise<boolean>;
+  version(): string;
+  metrics(): readonly Metric[];
+}
+
+/** The endpoint of the agents' tools. */
+export interface McpEndpoint {
+  /** Serves one POST of an agent whose session the bearer named. Never throws: errors are JSON-RPC. */
+  serve(exchange: {
+    readonly sessionId: SessionId;
+    readonly request: Request;
+    readonly body: string;
+  }): Promise<Response>;
+}

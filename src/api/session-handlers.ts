@@ -1,0 +1,47 @@
+import type { SessionId } from '../base/ids.ts';
+import { defaultLimit } from '../contract/page.ts';
+import type { Session } from '../contract/session.ts';
+import { find, listFilter } from './finding.ts';
+import type { HandlerContext, HandlersOf } from './route-request.ts';
+import { present, valueOf } from './problems.ts';
+
+type Names =
+  | 'listSessions'
+  | 'createSession'
+  | 'getSession'
+  | 'getTranscript'
+  | 'interruptSession'
+  | 'stopSession'
+  | 'decideCapacity';
+
+/** The routes about sessions. */
+export function sessionHandlers({ ports }: HandlerContext): HandlersOf<Names> {
+  const { sessions, queries } = ports;
+  const read = async (id: SessionId): Promise<Session> => present(await queries.session(id), id);
+  const findSession = (text: string): Promise<SessionId> => find(ports.ids, 'session', text);
+  return {
+    listSessions: async ({ query }) => queries.sessions(await listFilter(ports, query)),
+    createSession: async ({ body, call }) => read(valueOf(await sessions.create(body, call)).sessionId),
+    getSession: async ({ parameter }) => read(await findSession(parameter)),
+    getTranscript: async ({ parameter, query }) => {
+      const { after, limit = defaultLimit } = query;
+      const id = await findSession(parameter);
+      return sessions.transcript(id, { limit, ...(after === undefined ? {} : { after }) });
+    },
+    interruptSession: async ({ parameter, body, call }) => {
+      const id = await findSession(parameter);
+      valueOf(await sessions.interrupt(id, body.reason, call));
+      return read(id);
+    },
+    stopSession: async ({ parameter, body, call }) => {
+      const id = await findSession(parameter);
+      valueOf(await sessions.stop(id, body.reason, call));
+      return read(id);
+    },
+    decideCapacity: async ({ parameter, body, call }) => {
+      const id = await findSession(parameter);
+      valueOf(await sessions.decideCapacity(id, body.action, call));
+      return read(id);
+    },
+  };
+}

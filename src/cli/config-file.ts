@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { StemmaError } from '../base/errors.ts';
+import { type ConfigFile, configFile } from '../contract/config-file.ts';
+import { describeProblems, invalidConfig, parseYaml } from './yaml-file.ts';
+
+/** The name of the configuration file that is looked for where the command is given. */
+export const configFileName = 'stemma.yaml';
+
+/** The configuration file to use: the one named, relative to `cwd`; else `stemma.yaml` in `cwd` if there is one. */
+export function findConfigFile(cwd: string, named?: string): string | undefined {
+  if (named) return resolve(cwd, named);
+  const usual = resolve(cwd, configFileName);
+  return existsSync(usual) ? usual : undefined;
+}
+
+/**
+ * Reads `stemma.yaml`; an empty file is an empty configuration. Throws `INVALID_CONFIG` when the file cannot be read, or
+ * with the line, column, key and nearest valid key of each mistake. Environment and flags are laid over it by the caller.
+ */
+export async function loadConfigFile(file: string): Promise<ConfigFile> {
+  const parsed = parseConfig(await readText(file), file);
+  if (!parsed.ok) throw invalidConfig(parsed.problems);
+  return parsed.value;
+}
+
+/** The mistakes in the text of a configuration file, for a person; undefined when there are none. */
+export function configMistakes(text: string, file: string): string | undefined {
+  const parsed = parseConfig(text, file);
+  return parsed.ok ? undefined : describeProblems(parsed.problems);
+}
+
+function parseConfig(text: string, file: string): ReturnType<typeof parseYaml<typeof configFile>> {
+  return parseYaml(text, file, configFile, {});
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new StemmaError('INVALID_CONFIG', `The configuration cannot be read: ${reason}`, { file }, thrown);
+  }
+}

@@ -1,0 +1,83 @@
+import { stripVTControlCharacters } from 'node:util';
+
+/**
+ * What an agent wrote, made safe for a terminal and fit for one line.
+ *
+ * Names, results and errors come from agents and from whatever they read; a terminal would obey the escape sequences
+ * in them (move the cursor, change the title, write to the clipboard) and show reordered text for bidi controls.
+ * Escapes go as a whole, other controls become a space, runs of white space become one.
+ */
+export function plainLine(text: string): string {
+  return withoutControls(text).replace(/\s+/gu, ' ').trim();
+}
+
+/** As `plainLine`, but keeps line breaks: for answers that are printed in full. Tabs become two spaces. */
+export function plainBlock(text: string): string {
+  const lines = text.replace(/\r\n?/g, '\n').replaceAll('\t', '  ').split('\n');
+  return lines.map((line) => withoutControls(line).trimEnd()).join('\n');
+}
+
+/** How many terminal columns a text takes, assuming `plainLine` went over it: wide characters and emoji take two. */
+export function columnsOf(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  let columns = 0;
+  for (const { segment } of graphemes.segment(text)) columns += columnsOfGrapheme(segment);
+  return columns;
+}
+
+/** Cuts a text to a number of columns, never inside a character; `…` shows that something is missing. */
+export function clip(text: string, columns: number): string {
+  if (columns <= 0) return '';
+  if (columnsOf(text) <= columns) return text;
+  let kept = '';
+  let used = 0;
+  for (const { segment } of graphemes.segment(text)) {
+    const wide = columnsOfGrapheme(segment);
+    if (used + wide > columns - 1) break;
+    kept += segment;
+    used += wide;
+  }
+  return `${kept.trimEnd()}…`;
+}
+
+/** Fills a text with spaces up to a number of columns. */
+export function pad(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+// Device control, privacy message, application and start-of-string sequences carry a payload up to their terminator;
+// the function of Node knows CSI and OSC only, and leaves such a payload standing as text.
+const payloadSequences = /(?:\x1b[P^_X]|[\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)/g;
+const operatingSystemCommands = /(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)/g;
+const bidiControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const otherControls = /[\p{Cc}\u2028\u2029\ufeff]/gu;
+
+function withoutControls(text: string): string {
+  const visible = text.replace(payloadSequences, '').replace(operatingSystemCommands, '');
+  return stripVTControlCharacters(visible).replace(bidiControls, '').replace(otherControls, ' ');
+}
+
+function columnsOfGrapheme(grapheme: string): number {
+  if (/^\p{Mark}+$/u.test(grapheme)) return 0;
+  if (/\p{Emoji_Presentation}|\ufe0f/u.test(grapheme)) return 2;
+  return isWide(grapheme.codePointAt(0) ?? 0) ? 2 : 1;
+}
+
+// The blocks of Unicode's East Asian Width that are wide as a whole; enough for a column count, not for typesetting.
+const wideBlocks: readonly (readonly [number, number])[] = [
+  [0x1100, 0x115f],
+  [0x2e80, 0x303e],
+  [0x3041, 0xa4cf],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xfe30, 0xfe6f],
+  [0xff00, 0xff60],
+  [0xffe0, 0xffe6],
+  [0x20000, 0x3fffd],
+];
+
+function isWide(codePoint: number): boolean {
+  return wideBlocks.some(([first, last]) => codePoint >= first && codePoint <= last);
+}

@@ -1,0 +1,105 @@
+import type { Execution, Notice, TreeView } from '../contract/execution.ts';
+import { formatDuration } from './durations.ts';
+import { growForest, type TreeNode } from './forest.ts';
+import { type Line, span } from './line.ts';
+import {
+  noticeWords,
+  remarksOn,
+  type Signs,
+  signOf,
+  stateWords,
+  titleOf,
+  unicodeSigns,
+} from './tree-words.ts';
+
+/** What differs between two readings of one tree, in the order in which it happened. */
+export interface TreeChanges {
+  readonly executions: readonly Execution[];
+  readonly notices: readonly Notice[];
+}
+
+/** Compares two readings; without an earlier one, everything is new. */
+export function treeChanges(before: TreeView | undefined, after: TreeView): TreeChanges {
+  const known = new Map(before?.executions.map((execution) => [execution.id, fingerprint(execution)]));
+  const delivered = new Map(before?.notices.map((notice) => [notice.id, noticePrint(notice)]));
+  return {
+    executions: after.executions
+      .filter((execution) => known.get(execution.id) !== fingerprint(execution))
+      .sort((a, b) => (lastChange(a) < lastChange(b) ? -1 : lastChange(a) > lastChange(b) ? 1 : 0)),
+    notices: after.notices.filter((notice) => delivered.get(notice.id) !== noticePrint(notice)),
+  };
+}
+
+/** How change lines are printed. `since`: the instant from which their times count, UTC milliseconds. */
+export interface ChangeOptions {
+  readonly now: number;
+  readonly since: number;
+  readonly signs?: Signs;
+}
+
+/**
+ * The changes as lines for a log: one for each execution that changed, and one for each result whose delivery took a
+ * turn of its own (waived, or owed again), since the others are told by the lines of the executions.
+ */
+export function changeLines(before: TreeView | undefined, after: TreeView, options: ChangeOptions): Line[] {
+  const changes = treeChanges(before, after);
+  const nodes = new Map(growForest(after).flatMap(allNodes));
+  const told = new Set(changes.executions.map(({ id }) => id));
+  const lines = changes.executions.flatMap((execution) => {
+    const node = nodes.get(execution.id);
+    return node ? [executionLine(node, options)] : [];
+  });
+  for (const notice of changes.notices) {
+    const isTold = notice.state !== 'waived' && !(notice.state === 'owed' && notice.attempt > 1);
+    const about = nodes.get(notice.executionId);
+    if (about && !isTold && !told.has(notice.executionId)) lines.push(noticeLine(about, notice, options));
+  }
+  return lines;
+}
+
+function executionLine(node: TreeNode, options: ChangeOptions): Line {
+  const signs = options.signs ?? unicodeSigns;
+  const { execution } = node;
+  const sign = signOf(execution, signs);
+  const line = [timeSpan(options), sign, span(` ${titleOf(execution, node.isRetried)}`)];
+  line.push(span(signs.separator, 'dim'), span(stateWords(execution, options.now), sign.tone));
+  for (const remark of remarksOn(node)) line.push(span(signs.separator, 'dim'), remark);
+  if (execution.parentId === null && execution.closed) {
+    line.push(
+      span(signs.separator, 'dim'),
+      span(`closed: ${execution.outcome ?? execution.state}`, 'strong'),
+    );
+  }
+  return line;
+}
+
+function noticeLine(about: TreeNode, notice: Notice, options: ChangeOptions): Line {
+  const words = noticeWords(notice) ?? 'result handled';
+  const signs = options.signs ?? unicodeSigns;
+  return [
+    timeSpan(options),
+    span(`${titleOf(about.execution, about.isRetried)}${signs.separator}${words}`, 'warn'),
+  ];
+}
+
+function timeSpan({ now, since }: ChangeOptions): Line[number] {
+  return span(`${`+${formatDuration(now - since)}`.padStart(7)}  `, 'dim');
+}
+
+function allNodes(node: TreeNode): [string, TreeNode][] {
+  return [[node.execution.id, node], ...node.children.flatMap(allNodes)];
+}
+
+// What makes a new line: times and counts alone do not.
+function fingerprint({ state, waiting, closed, parentId, outcome }: Execution): string {
+  const rootEnd = parentId === null && closed ? `closed ${outcome}` : '';
+  return `${state} ${waiting?.for ?? ''} ${waiting?.text ?? ''} ${rootEnd}`;
+}
+
+function noticePrint({ state, attempt }: Notice): string {
+  return `${state} ${attempt}`;
+}
+
+function lastChange({ closedAt, endedAt, startedAt, createdAt, parentId }: Execution): string {
+  return (parentId === null ? closedAt : undefined) ?? endedAt ?? startedAt ?? createdAt;
+}

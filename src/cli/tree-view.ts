@@ -1,0 +1,150 @@
+import type { TreeView } from '../contract/execution.ts';
+import { growForest, type TreeNode } from './forest.ts';
+import { type Line, type Span, span } from './line.ts';
+import {
+  holdingWords,
+  remarksOn,
+  type Signs,
+  signOf,
+  stateWords,
+  titleOf,
+  unicodeSigns,
+} from './tree-words.ts';
+
+/** How a tree is shown. */
+export interface TreeOptions {
+  /** The present, UTC milliseconds: for what still lasts. */
+  readonly now: number;
+  readonly signs?: Signs;
+  /** Whether each line ends with the beginning of the id, enough to name it. */
+  readonly ids?: boolean;
+  /** How many lines there is room for; absent: as many as it takes. */
+  readonly rows?: number;
+  /** How many levels of lines are drawn before they are cut on the left. */
+  readonly levels?: number;
+}
+
+/**
+ * A tree as lines: each execution with its sign, state, time, attempt and remarks, and at the bottom what holds the root
+ * open. With `rows` it never has more lines than that: first what is closed folds into its top line, then closed
+ * siblings fold into one line, then the middle is left out.
+ */
+export function treeLines(view: TreeView, options: TreeOptions): Line[] {
+  const rows = options.rows ?? Number.POSITIVE_INFINITY;
+  const forest = growForest(view);
+  const holding = holdingLines(view, options, Math.floor(rows / 3));
+  const room = Math.max(1, rows - holding.length);
+  for (const fold of ['nothing', 'subtrees', 'siblings'] as const) {
+    const lines = forest.flatMap((node) => nodeLines(node, { ...options, fold }));
+    if (lines.length <= room) return [...lines, ...holding];
+    if (fold === 'siblings') return [...leaveOutMiddle(lines, room), ...holding];
+  }
+  return holding;
+}
+
+/** The beginning of an id: as much as it takes to name one thing (the time and the counter of its birth). */
+export function shortId(id: string): string {
+  return id.slice(0, 18);
+}
+
+interface DrawOptions extends TreeOptions {
+  readonly fold: 'nothing' | 'subtrees' | 'siblings';
+}
+
+const deepestLevels = 24;
+
+function nodeLines(top: TreeNode, options: DrawOptions): Line[] {
+  const signs = options.signs ?? unicodeSigns;
+  const lines: Line[] = [];
+  const draw = (node: TreeNode, guides: readonly string[], own: string): void => {
+    lines.push([
+      ...guideSpans(guides, own, options.levels ?? deepestLevels),
+      ...nodeSpans(node, signs, options),
+    ]);
+    const inner = own === '' ? guides : [...guides, own === signs.lastBranch ? '   ' : signs.trunk];
+    if (isFolded(node, options)) return;
+    const { shown, hidden } = splitChildren(node, options);
+    for (const [index, child] of shown.entries()) {
+      const isLast = index === shown.length - 1 && hidden.length === 0;
+      draw(child, inner, isLast ? signs.lastBranch : signs.branch);
+    }
+    if (hidden.length > 0)
+      lines.push([...guideSpans(inner, signs.lastBranch, deepestLevels), foldedSpan(hidden)]);
+  };
+  draw(top, [], '');
+  return lines;
+}
+
+function nodeSpans(node: TreeNode, signs: Signs, options: DrawOptions): Span[] {
+  const { execution } = node;
+  const sign = signOf(execution, signs);
+  const spans = [
+    sign,
+    span(' '),
+    span(titleOf(execution, node.isRetried), execution.closed ? 'plain' : 'strong'),
+  ];
+  const add = (piece: Span): void => {
+    spans.push(span(signs.separator, 'dim'), piece);
+  };
+  add(span(stateWords(execution, options.now), sign.tone));
+  if (isFolded(node, options)) add(span(`${node.size - 1} closed below`, 'dim'));
+  for (const remark of remarksOn(node)) add(remark);
+  if (options.ids) add(span(shortId(execution.id), 'dim'));
+  return spans;
+}
+
+function isFolded(node: TreeNode, options: DrawOptions): boolean {
+  return options.fold !== 'nothing' && node.execution.closed && node.children.length > 0;
+}
+
+function splitChildren(
+  node: TreeNode,
+  options: DrawOptions,
+): { shown: readonly TreeNode[]; hidden: readonly TreeNode[] } {
+  if (options.fold !== 'siblings') return { shown: node.children, hidden: [] };
+  const hidden = node.children.filter((child) => child.execution.closed);
+  if (hidden.length < 2) return { shown: node.children, hidden: [] };
+  return { shown: node.children.filter((child) => !child.execution.closed), hidden };
+}
+
+function foldedSpan(hidden: readonly TreeNode[]): Span {
+  const counts = new Map<string, number>();
+  for (const { execution } of hidden) counts.set(execution.state, (counts.get(execution.state) ?? 0) + 1);
+  const words = [...counts].map(([state, count]) => `${count} ${state}`).join(', ');
+  return span(`${hidden.length} closed: ${words}`, 'dim');
+}
+
+function guideSpans(guides: readonly string[], own: string, levels: number): Span[] {
+  const cut = guides.length - levels;
+  const text = cut > 0 ? `…${guides.slice(cut).join('')}${own}` : `${guides.join('')}${own}`;
+  return text === '' ? [] : [span(text, 'dim')];
+}
+
+function leaveOutMiddle(lines: readonly Line[], room: number): Line[] {
+  if (room < 3) return lines.slice(0, room);
+  const tail = room - 2;
+  const [first] = lines;
+  const left = span(`… ${lines.length - 1 - tail} lines left out; \`stemma tree\` shows all`, 'dim');
+  return [...(first ? [first] : []), [left], ...lines.slice(lines.length - tail)];
+}
+
+function holdingLines(view: TreeView, options: TreeOptions, room: number): Line[] {
+  if (view.closed || view.holding.length === 0 || room === 0) return [];
+  const names = nameIndex(view);
+  const isMany = view.holding.length > room;
+  const shown = isMany ? view.holding.slice(0, Math.max(0, room - 1)) : view.holding;
+  const lines: Line[] = shown.map((holding) => [
+    span('waits for ', 'warn'),
+    span(holdingWords(holding, names, options.now)),
+  ]);
+  return isMany ? [...lines, [span(`waits for ${view.holding.length - shown.length} more`, 'warn')]] : lines;
+}
+
+/** What things of a tree are called, by the ids of executions and of notices. */
+export function nameIndex(view: TreeView): Map<string, string> {
+  const names = new Map(view.executions.map((execution) => [execution.id, titleOf(execution)]));
+  for (const { id, executionId } of view.notices) {
+    names.set(id, `the result of ${names.get(executionId) ?? executionId}`);
+  }
+  return names;
+}

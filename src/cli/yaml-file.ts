@@ -1,0 +1,160 @@
+import { type Document, LineCounter, parseDocument, type YAMLError } from 'yaml';
+import { z } from 'zod';
+import { StemmaError } from '../base/errors.ts';
+import { joinPath } from '../contract/issues.ts';
+import { findNearest } from '../contract/nearest.ts';
+import { keysAt } from '../contract/schema-keys.ts';
+import { clip, plainLine } from './text.ts';
+import { flattenIssues, type SchemaIssue } from './schema-issues.ts';
+import { offsetOfKey, offsetOfValue } from './yaml-positions.ts';
+
+/** One thing that is wrong in a file, and where: lines and columns count from 1. */
+export interface YamlProblem {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** The path of the key, as `schedules.nightly.messages[1].timeout`; empty for the document itself. */
+  readonly key: string;
+  readonly message: string;
+  /** The valid key that was probably meant. */
+  readonly nearest?: string;
+  /** The line of the file with a caret below the place. */
+  readonly excerpt: string;
+}
+
+export type YamlResult<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly [YamlProblem, ...YamlProblem[]] };
+
+/**
+ * Reads YAML 1.2 text by a schema. Never throws for what the text says: problems come back in the order of the file.
+ * A key that the schema does not know is a problem, since a misspelt `timeout` that is ignored costs a night.
+ * `whenEmpty` stands for a file without content.
+ */
+export function parseYaml<S extends z.ZodType>(
+  text: string,
+  file: string,
+  schema: S,
+  whenEmpty?: unknown,
+): YamlResult<z.output<S>> {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  const source: Source = { file, text, lines, document };
+  const [first, ...rest] = document.errors.map((error) => syntaxProblem(source, error));
+  if (first) return { ok: false, problems: [first, ...rest] };
+  const read = plainValue(source);
+  if (!read.ok) return read;
+  const parsed = schema.safeParse(read.value ?? whenEmpty ?? null);
+  if (parsed.success) return { ok: true, value: parsed.data };
+  const problems = schemaProblems(source, schema, flattenIssues(parsed.error.issues));
+  const [worst, ...others] = problems;
+  return { ok: false, problems: [worst ?? problemAt(source, 0, '', 'the file is not valid'), ...others] };
+}
+
+/** The problems as text for a person: one paragraph each, with the excerpt. */
+export function describeProblems(problems: readonly YamlProblem[]): string {
+  return problems.map(describeProblem).join('\n\n');
+}
+
+/** The error to throw for a file with problems: its data is that of the first one, its message shows all. */
+export function invalidConfig(problems: readonly [YamlProblem, ...YamlProblem[]]): StemmaError {
+  const { file, line, column, key, nearest: meant } = problems[0];
+  const data = { file, line, column, key, ...(meant === undefined ? {} : { nearest: meant }) };
+  return new StemmaError('INVALID_CONFIG', describeProblems(problems), { ...data, problems });
+}
+
+interface Source {
+  readonly file: string;
+  readonly text: string;
+  readonly lines: LineCounter;
+  readonly document: Document.Parsed;
+}
+
+const longestExcerpt = 100;
+
+function describeProblem(problem: YamlProblem): string {
+  const at = `${problem.file}:${problem.line}:${problem.column}`;
+  return `${at}: ${problem.message}\n\n${problem.excerpt}`;
+}
+
+function syntaxProblem(source: Source, error: YAMLError): YamlProblem {
+  return problemAt(source, error.pos[0], '', `this is not valid YAML: ${plainLine(error.message)}`);
+}
+
+// Aliases can multiply a small file into gigabytes; the library stops at its own bound and throws.
+function plainValue(source: Source): YamlResult<unknown> {
+  try {
+    return { ok: true, value: source.document.toJS() };
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    return { ok: false, problems: [problemAt(source, 0, '', `this cannot be read: ${plainLine(message)}`)] };
+  }
+}
+
+function schemaProblems(source: Source, schema: z.ZodType, issues: readonly SchemaIssue[]): YamlProblem[] {
+  const unknown = issues.flatMap((issue) => unknownKeyProblems(source, schema, issue));
+  const meant = new Set(unknown.map((problem) => siblingPath(problem)));
+  const others = issues
+    .filter((issue) => issue.unknownKeys.length === 0)
+    .map((issue) => valueProblem(source, issue))
+    // `mesages` misspelt is also `messages` missing: one report is enough.
+    .filter((problem) => !meant.has(problem.key));
+  return distinct([...unknown, ...others]).sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+// A mistake behind an anchor is found once for each alias.
+function distinct(problems: readonly YamlProblem[]): YamlProblem[] {
+  return [...new Map(problems.map((problem) => [describeProblem(problem), problem])).values()];
+}
+
+function unknownKeyProblems(source: Source, schema: z.ZodType, issue: SchemaIssue): YamlProblem[] {
+  const valid = keysAt(schema, issue.path);
+  return issue.unknownKeys.map((key) => {
+    const meant = findNearest(key, valid);
+    const hint = meant === undefined ? listed(valid) : ` Did you mean "${meant}"?`;
+    const path = [...issue.path, key];
+    const message = `the key "${plainLine(key)}" is not known here.${hint}`;
+    const problem = problemAt(source, offsetOfKey(source.document, path), pathText(path), message);
+    return meant === undefined ? problem : { ...problem, nearest: meant };
+  });
+}
+
+function listed(valid: readonly string[]): string {
+  return valid.length === 0 ? '' : ` Valid here: ${[...valid].sort().join(', ')}.`;
+}
+
+function valueProblem(source: Source, issue: SchemaIssue): YamlProblem {
+  const name = pathText(issue.path);
+  const message = name === '' ? issue.message : `${name}: ${issue.message}`;
+  return problemAt(source, offsetOfValue(source.document, issue.path), name, message);
+}
+
+function siblingPath(problem: YamlProblem): string {
+  const parent = problem.key.replace(/\.?[^.[\]]+$/, '');
+  return parent === '' ? (problem.nearest ?? '') : `${parent}.${problem.nearest ?? ''}`;
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  return plainLine(joinPath(path));
+}
+
+function problemAt(source: Source, offset: number, key: string, message: string): YamlProblem {
+  const { line, col } = source.lines.linePos(offset);
+  const place = { line: Math.max(1, line), column: Math.max(1, col) };
+  return {
+    file: source.file,
+    ...place,
+    key,
+    message,
+    excerpt: excerptOf(source.text, place.line, place.column),
+  };
+}
+
+function excerptOf(text: string, line: number, column: number): string {
+  const raw = text.split('\n')[line - 1] ?? '';
+  // Tabs and controls become one column each, so that the caret stays below its character.
+  const shown = raw.replace(/[\p{Cc}]/gu, ' ');
+  const gutter = `  ${line} | `;
+  const caret = `${' '.repeat(gutter.length - 2)}| ${' '.repeat(Math.min(column - 1, longestExcerpt - 1))}^`;
+  return `${gutter}${clip(shown, longestExcerpt)}\n${caret}`;
+}

@@ -1,0 +1,125 @@
+import type { z } from 'zod';
+import { type ErrorCode, errorCodes, StemmaError } from '../base/errors.ts';
+
+/** Where a server is and who asks. */
+export interface Connection {
+  /** Without a path, as `http://127.0.0.1:4270`. */
+  readonly url: string;
+  readonly token?: string;
+}
+
+/** One request. `query` leaves out what is undefined; `body` is sent as JSON. */
+export interface ClientRequest {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Sends a request and reads its JSON answer by a schema.
+ * Throws `StemmaError`: the code of the server's problem document, `UNREACHABLE` when nothing that speaks Stemma answers;
+ * an abort throws the signal's own reason.
+ */
+export async function requestJson<S extends z.ZodType>(
+  connection: Connection,
+  schema: S,
+  request: ClientRequest,
+): Promise<z.output<S>> {
+  const response = await send(connection, request);
+  const body = await readJson(connection, response, request.signal);
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  throw unreachable(
+    connection,
+    `answers ${request.path} in a shape that this version does not know`,
+    parsed.error,
+  );
+}
+
+/** Sends a request and returns the answer with its body unread; a failed one throws as in `requestJson`. */
+export async function send(connection: Connection, request: ClientRequest): Promise<Response> {
+  const { signal } = request;
+  let response: Response;
+  try {
+    response = await fetch(addressOf(connection, request), {
+      ...initOf(connection, request),
+      signal: signal ?? null,
+    });
+  } catch (thrown) {
+    signal?.throwIfAborted();
+    throw unreachable(connection, 'does not answer', thrown);
+  }
+  if (response.ok) return response;
+  throw problemError(connection, response, await readJson(connection, response, signal));
+}
+
+function addressOf(connection: Connection, request: ClientRequest): URL {
+  const base = parseUrl(connection.url);
+  const url = new URL(base.pathname.replace(/\/$/, '') + request.path, base);
+  for (const [name, value] of Object.entries(request.query ?? {})) {
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url;
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  throw new StemmaError('INVALID_INPUT', `"${text}" is not an address of a server; write http://HOST:PORT.`);
+}
+
+function initOf(connection: Connection, request: ClientRequest): RequestInit {
+  const headers = new Headers(request.headers);
+  if (connection.token !== undefined) headers.set('authorization', `Bearer ${connection.token}`);
+  const init: RequestInit = { method: request.method ?? 'GET', headers, redirect: 'error' };
+  if (request.body === undefined) return init;
+  headers.set('content-type', 'application/json');
+  return { ...init, body: JSON.stringify(request.body) };
+}
+
+async function readJson(connection: Connection, response: Response, signal?: AbortSignal): Promise<unknown> {
+  let text: string;
+  try {
+    text = await response.text();
+  } catch (thrown) {
+    signal?.throwIfAborted();
+    throw unreachable(connection, 'broke off its answer', thrown);
+  }
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch (thrown) {
+    throw unreachable(connection, `is no Stemma server (HTTP ${response.status} without JSON)`, thrown);
+  }
+}
+
+function problemError(connection: Connection, response: Response, body: unknown): StemmaError {
+  const { code, detail, title, data } = (body ?? {}) as Record<string, unknown>;
+  if (typeof code !== 'string')
+    return unreachable(connection, `is no Stemma server (HTTP ${response.status})`);
+  const message = typeof detail === 'string' ? detail : String(title ?? code);
+  const known = codes.has(code);
+  const fields = { ...(isRecord(data) ? data : {}), ...(known ? {} : { code }) };
+  return new StemmaError(known ? (code as ErrorCode) : codeOfStatus(response.status), message, fields);
+}
+
+const codes: ReadonlySet<string> = new Set(errorCodes);
+
+// A newer server may have codes that this version has not heard of; their status still says what kind it is.
+function codeOfStatus(status: number): ErrorCode {
+  if (status === 404) return 'NOT_FOUND';
+  if (status === 409) return 'ILLEGAL_STATE';
+  if (status === 503) return 'RECOVERING';
+  return status < 500 ? 'INVALID_INPUT' : 'INTERNAL';
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function unreachable(connection: Connection, what: string, cause?: unknown): StemmaError {
+  const message = `The server at ${connection.url} ${what}. Start one with \`stemma up\`, or name another with --url.`;
+  return new StemmaError('UNREACHABLE', message, { url: connection.url }, cause);
+}

@@ -1,0 +1,48 @@
+import type { Clock } from '../base/clock.ts';
+import { type ErrorCode, StemmaError } from '../base/errors.ts';
+import { pause } from './pause.ts';
+
+/** How long a wait or a stream goes on asking a server that went away: a restart takes a few seconds; milliseconds. */
+export const patienceMs = 30_000;
+
+const firstPauseMs = 100;
+const longestPauseMs = 2_000;
+
+/** The errors after which the same request may succeed a little later: a server restarts, or finds its agents again. */
+const passing: ReadonlySet<string> = new Set(['UNREACHABLE', 'RECOVERING', 'STOPPING'] satisfies ErrorCode[]);
+
+/**
+ * Counts the time since a server was last heard of, and pauses longer from try to try. `failed` throws the error it is
+ * given when that is not a passing one, or when the patience is used up; `succeeded` starts over. A server that never
+ * answered at all gets no patience: most likely there is none.
+ */
+export class Patience {
+  readonly #clock: Clock;
+  readonly #limitMs: number;
+  #since: number | undefined;
+  #answered = false;
+  #pauseMs = firstPauseMs;
+
+  constructor(clock: Clock, limitMs = patienceMs) {
+    this.#clock = clock;
+    this.#limitMs = limitMs;
+  }
+
+  succeeded(): void {
+    this.#answered = true;
+    this.#since = undefined;
+    this.#pauseMs = firstPauseMs;
+  }
+
+  async failed(thrown: unknown, signal?: AbortSignal, atLeastMs = 0): Promise<void> {
+    signal?.throwIfAborted();
+    this.#since ??= this.#clock.monotonic();
+    const code = thrown instanceof StemmaError ? thrown.code : 'INTERNAL';
+    this.#answered ||= code !== 'UNREACHABLE';
+    const isUsedUp = this.#clock.monotonic() - this.#since >= this.#limitMs;
+    if (!passing.has(code) || !this.#answered || isUsedUp) throw thrown;
+    const pauseMs = Math.max(this.#pauseMs, atLeastMs);
+    this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
+    await pause(this.#clock, pauseMs, signal);
+  }
+}

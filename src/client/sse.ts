@@ -1,0 +1,81 @@
+import type { Clock } from '../base/clock.ts';
+import { StemmaError } from '../base/errors.ts';
+import { type ClientRequest, type Connection, send } from './http.ts';
+import { Patience } from './retry.ts';
+import { type SseMessage, SseParser } from './sse-parser.ts';
+
+/** What to stream, and from where. */
+export interface StreamRequest {
+  readonly path: string;
+  readonly query?: ClientRequest['query'];
+  /** Only events behind this one; absent: from now on. */
+  readonly lastEventId?: string;
+  readonly signal: AbortSignal;
+  /** Called each time the stream stands, also after a reconnect. */
+  readonly onOpen?: () => void;
+}
+
+/**
+ * Yields the messages of an event stream until the signal is aborted, over any number of reconnects: each sends the id
+ * of the last message, so that nothing is lost or repeated. Throws when the server refuses, or stays away for longer
+ * than `patienceMs`. Breaking out of the loop closes the connection.
+ */
+export async function* streamMessages(
+  connection: Connection,
+  clock: Clock,
+  request: StreamRequest,
+): AsyncGenerator<SseMessage, void, undefined> {
+  const patience = new Patience(clock);
+  let parser = new SseParser(request.lastEventId);
+  let lastEventId = request.lastEventId;
+  while (!request.signal.aborted) {
+    let broken: unknown = endOfStream(connection);
+    try {
+      for await (const message of readOnce(connection, request, parser, lastEventId, () =>
+        patience.succeeded(),
+      )) {
+        lastEventId = message.lastEventId || undefined;
+        yield message;
+      }
+    } catch (thrown) {
+      broken = thrown;
+    }
+    if (request.signal.aborted) return;
+    await patience.failed(broken, request.signal, parser.retryMs);
+    // What was read of a message when the connection broke is sent again in full.
+    parser = new SseParser(lastEventId);
+  }
+}
+
+async function* readOnce(
+  connection: Connection,
+  request: StreamRequest,
+  parser: SseParser,
+  lastEventId: string | undefined,
+  onAnswer: () => void,
+): AsyncGenerator<SseMessage, void, undefined> {
+  const headers = {
+    accept: 'text/event-stream',
+    ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+  };
+  const { path, query, signal } = request;
+  const response = await send(connection, { path, headers, signal, ...(query ? { query } : {}) });
+  const body = response.body?.pipeThrough(new TextDecoderStream());
+  if (!body) return;
+  onAnswer();
+  request.onOpen?.();
+  try {
+    for await (const chunk of body) {
+      yield* parser.push(chunk);
+    }
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw new StemmaError('UNREACHABLE', `The event stream of ${connection.url} broke off.`, {}, thrown);
+  }
+}
+
+function endOfStream(connection: Connection): StemmaError {
+  return new StemmaError('UNREACHABLE', `The server at ${connection.url} ended the event stream.`, {
+    url: connection.url,
+  });
+}

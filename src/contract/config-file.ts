@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { nameText, textOf } from './text.ts';
+
+const environment = z
+  .record(
+    z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is no name of an environment variable'),
+    textOf(100_000),
+  )
+  .meta({ description: 'Added to a minimal environment. Values are texts: quote numbers.' });
+
+/** A profile as written: the name is the key of the mapping. What is left out, the driver decides. */
+export const agentProfileInput = z
+  .strictObject({
+    driver: nameText.meta({ description: 'Which driver speaks to it: codex, acp, script, …' }),
+    command: z
+      .array(textOf(100_000))
+      .min(1)
+      .optional()
+      .meta({ description: 'Program and arguments, as a list.' }),
+    model: nameText.optional(),
+    env: environment.optional(),
+    home: textOf(4_096, 1).optional().meta({ description: 'Where the agent keeps its own state.' }),
+    sandbox: z.enum(['readOnly', 'workspace', 'full']).optional(),
+    onQuestion: z.enum(['deny', 'allow', 'ask']).optional(),
+  })
+  .meta({ id: 'AgentProfile' });
+export type AgentProfileInput = z.output<typeof agentProfileInput>;
+
+const publicUrl = z
+  .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
+  .meta({ description: 'How browsers reach the server through a proxy; its host is accepted.' });
+
+/** The file `stemma.yaml`. Every part is optional; an empty file is valid. */
+export const configFile = z
+  .strictObject({
+    agents: z.record(nameText, agentProfileInput).optional(),
+    server: z
+      .strictObject({
+        host: textOf(255, 1).optional(),
+        port: z.int().min(0).max(65_535).optional(),
+        publicUrl: publicUrl.optional(),
+      })
+      .optional(),
+    limits: z
+      .strictObject({
+        turns: z.int().min(1).max(10_000).optional().meta({ description: 'How many turns may run at once.' }),
+      })
+      .optional(),
+  })
+  .meta({ id: 'Config', description: 'The configuration of a Stemma server.' });
+export type ConfigFile = z.output<typeof configFile>;
+
+/** The JSON Schema of `stemma.yaml`, for editors. */
+export function configJsonSchema(): Record<string, unknown> {
+  return { ...z.toJSONSchema(configFile, { io: 'input' }), title: 'stemma.yaml' };
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { instant } from './text.ts';
+
+/** Every type of event on the stream. Clients ignore types that they do not know: more will come. */
+export const eventTypes = [
+  'execution.registered',
+  'execution.state',
+  'execution.waiting',
+  'execution.settled',
+  'execution.closed',
+  'execution.detached',
+  'notice.state',
+  'turn.started',
+  'turn.ended',
+  'session.created',
+  'session.state',
+  'run.created',
+  'run.state',
+  'hold.added',
+  'hold.removed',
+  'cancel.requested',
+  'alarm',
+] as const;
+export type EventType = (typeof eventTypes)[number];
+
+/** The type of the one event that is no fact of the ledger: the cursor named is not of this database; read afresh. */
+export const resetEventType = 'reset';
+
+export const event = z
+  .object({
+    id: z.string().meta({ description: 'An opaque cursor.' }),
+    at: instant,
+    type: z.enum([...eventTypes, resetEventType]),
+    rootId: z.string().optional(),
+    sessionId: z.string().optional(),
+    data: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'Event', description: 'Something that was committed.' });
+/** Something that was committed. It belongs to at most one session. */
+export type Event = z.infer<typeof event>;

@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { instant } from './text.ts';
+
+/** What an execution can be (the words of the glossary). */
+export const executionKinds = [
+  'message',
+  'continuation',
+  'workflow',
+  'evaluation',
+  'step',
+  'agent',
+  'review',
+  'task',
+  'service',
+  'late',
+  'outside',
+] as const;
+
+/** Where an execution is. The last four are terminal and never change. */
+export const executionStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'lost'] as const;
+
+/** How a root ended, decided when it closed. */
+export const outcomes = ['succeeded', 'failed', 'cancelled'] as const;
+
+/** What a thing can wait for. */
+export const waitingFor = ['input', 'capacity', 'login', 'lane', 'slot', 'workspace', 'dependency'] as const;
+
+/**
+ * Which rule found the parent: the execution token of the caller (`explicit`), the running `turn` of its session, the
+ * live background `task`s of that session, or nothing (`none`: a person or an API key, hence a root).
+ */
+export const parentSources = ['explicit', 'turn', 'task', 'none'] as const;
+
+export const executionState = z.enum(executionStates).meta({ id: 'ExecutionState' });
+export const outcome = z.enum(outcomes).meta({ id: 'Outcome' });
+
+export const waiting = z
+  .object({
+    for: z.enum(waitingFor),
+    since: instant,
+    until: instant.optional(),
+    text: z
+      .string()
+      .optional()
+      .meta({ description: 'The question, or what the agent said about the limit.' }),
+    choices: z.array(z.string()).optional(),
+  })
+  .meta({
+    id: 'Waiting',
+    description: 'What a thing waits for, since when, and until when if that is known.',
+  });
+export type Waiting = z.infer<typeof waiting>;
+
+export const usage = z
+  .object({
+    inputTokens: z.number().optional(),
+    outputTokens: z.number().optional(),
+    usd: z.number().optional(),
+  })
+  .meta({ id: 'Usage' });
+export type Usage = z.infer<typeof usage>;
+
+export const execution = z
+  .object({
+    id: z.string(),
+    rootId: z.string(),
+    parentId: z.string().nullable().meta({ description: 'null for a root.' }),
+    parentSource: z.enum(parentSources),
+    runsIn: z.string().optional().meta({ description: 'The session that it runs in.' }),
+    reportsTo: z.object({ sessionId: z.string(), mode: z.enum(['each', 'batch', 'none']) }).optional(),
+    kind: z.enum(executionKinds),
+    name: z.string(),
+    key: z.string().optional(),
+    attempt: z.number(),
+    state: executionState,
+    waiting: waiting.optional(),
+    open: z.number().meta({ description: 'The deficit: how much below it is not closed.' }),
+    closed: z.boolean(),
+    outcome: outcome.optional(),
+    outcomeCode: z.string().optional(),
+    correlationId: z.string().optional(),
+    createdAt: instant,
+    startedAt: instant.optional(),
+    endedAt: instant.optional(),
+    closedAt: instant.optional(),
+    error: z.object({ code: z.string(), message: z.string() }).optional(),
+    result: z.string().optional(),
+    usage: usage.optional(),
+  })
+  .meta({ id: 'Execution', description: 'A node of the tree.' });
+/** A node of the tree, as the wire shows it. */
+export type Execution = z.infer<typeof execution>;
+
+export const notice = z
+  .object({
+    id: z.string(),
+    executionId: z.string(),
+    attempt: z.number(),
+    sessionId: z.string(),
+    state: z.enum(['owed', 'claimed', 'handed', 'handled', 'waived']),
+    continuationId: z.string().optional(),
+    reason: z.string().optional(),
+    actor: z.string().optional(),
+    owedAt: instant,
+    handedAt: instant.optional(),
+    handledAt: instant.optional(),
+  })
+  .meta({ id: 'Notice', description: 'A result owed to the session it reports to.' });
+/** A finished execution's result, owed to a session. */
+export type Notice = z.infer<typeof notice>;
+
+export const holding = z
+  .object({
+    executionId: z.string().optional(),
+    noticeId: z.string().optional(),
+    name: z.string().optional().meta({ description: 'The name of the execution, for people.' }),
+    why: z.string().meta({
+      description:
+        'running, queued, waiting_input, waiting_capacity, notice_owed, shared_turn, steer_unresolved, unkillable, …',
+    }),
+    since: instant,
+    evidence: z.string(),
+    until: instant.optional(),
+  })
+  .meta({ id: 'Holding', description: 'One thing that keeps a root open: names an execution or a notice.' });
+/** One thing that keeps a root open. */
+export type Holding = z.infer<typeof holding>;
+
+export const treeView = z
+  .object({
+    root: z.string(),
+    closed: z.boolean(),
+    outcome: outcome.optional(),
+    outcomeCode: z.string().optional(),
+    executions: z.array(execution),
+    notices: z.array(notice),
+    holding: z.array(holding),
+  })
+  .meta({ id: 'TreeView', description: 'A whole tree, in one consistent read.' });
+/** A whole tree, in one consistent read. */
+export type TreeView = z.infer<typeof treeView>;
+
+export const waitAnswer = z
+  .object({
+    closed: z.boolean(),
+    outcome: outcome.optional(),
+    outcomeCode: z.string().optional(),
+    holding: z.array(holding).optional(),
+  })
+  .meta({ id: 'WaitAnswer', description: 'Closed, or what still holds it when the time was up.' });
+/** Closed, or what still holds it. */
+export type WaitAnswer = z.infer<typeof waitAnswer>;
+
+export const monitorRow = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    kind: z.enum(executionKinds),
+    sessionId: z.string().optional(),
+    agent: z.string().optional(),
+    state: executionState,
+    createdAt: instant,
+    ageMs: z.number(),
+    open: z.object({ executions: z.number(), notices: z.number() }),
+    holding: z.array(holding),
+    waiting: waiting.optional(),
+    costUsd: z.number().optional(),
+  })
+  .meta({ id: 'MonitorRow', description: 'A live root.' });
+/** A live root, with what holds it. */
+export type MonitorRow = z.infer<typeof monitorRow>;

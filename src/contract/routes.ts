@@ -1,0 +1,283 @@
+import { z } from 'zod';
+import { execution, monitorRow, notice, treeView, waitAnswer } from './execution.ts';
+import { listQuery, pageOf } from './page.ts';
+import * as requests from './requests.ts';
+import { runFile } from './run-file.ts';
+import { run } from './run.ts';
+import { agentCheck, agentView, session, transcriptItem } from './session.ts';
+
+/** What a token may do. `admin` includes `operate`, which includes `read`. */
+export const scopes = ['read', 'operate', 'admin'] as const;
+export type Scope = (typeof scopes)[number];
+
+/** One route as data: the API serves it, the documentation shows it, the client calls it. */
+export interface RouteSpec {
+  readonly method: 'GET' | 'POST';
+  /** With `:id` or `:name` for the one parameter. */
+  readonly path: string;
+  readonly aliases?: readonly string[];
+  readonly summary: string;
+  /** The scope an API token needs. */
+  readonly needs: Scope;
+  /** The other kinds of token that may call it, within what is theirs. */
+  readonly also?: readonly ('execution' | 'session')[];
+  readonly query?: z.ZodType;
+  /** The schema of the body; a missing body counts as `{}`. */
+  readonly body?: z.ZodType;
+  readonly status: 200 | 201 | 202;
+  readonly answer: z.ZodType;
+  /** Whether it begins new work: refused with 503 while the server finds out what its agents did. */
+  readonly launches?: boolean;
+}
+
+/** What every API path begins with. */
+export const apiPrefix = '/api/v1';
+
+const at = (path: string) => `${apiPrefix}${path}`;
+const get = { method: 'GET', needs: 'read', status: 200 } as const;
+const post = { method: 'POST', needs: 'operate', status: 200 } as const;
+
+const executionRoutes = {
+  query: {
+    ...post,
+    path: at('/query'),
+    aliases: ['/api/query'],
+    summary: 'Send a message; its id is the root of everything that it sets in motion',
+    body: requests.queryBody,
+    status: 202,
+    answer: requests.queryAnswer,
+    launches: true,
+  },
+  listExecutions: {
+    ...get,
+    path: at('/executions'),
+    summary: 'Executions, newest first',
+    query: listQuery,
+    answer: pageOf(execution),
+  },
+  getExecution: {
+    ...get,
+    path: at('/executions/:id'),
+    summary: 'One execution',
+    answer: execution,
+    also: ['execution'],
+  },
+  registerExecution: {
+    ...post,
+    path: at('/executions'),
+    summary: "Register outside work: a child of the token's execution; with an API token, a root",
+    also: ['execution'],
+    body: requests.registerBody,
+    status: 201,
+    answer: requests.registerAnswer,
+    launches: true,
+  },
+  settleExecution: {
+    ...post,
+    path: at('/executions/:id/settle'),
+    summary: 'Say how outside work ended',
+    also: ['execution'],
+    body: requests.settleBody,
+    answer: execution,
+  },
+  heartbeatExecution: {
+    ...post,
+    path: at('/executions/:id/heartbeat'),
+    summary: 'Say that outside work is alive; hear whether it shall stop',
+    also: ['execution'],
+    body: requests.heartbeatBody,
+    answer: requests.heartbeatAnswer,
+  },
+  getTree: {
+    ...get,
+    path: at('/executions/:id/tree'),
+    summary: 'The whole tree, and what holds it open',
+    also: ['execution'],
+    answer: treeView,
+  },
+  waitExecution: {
+    ...get,
+    path: at('/executions/:id/wait'),
+    summary: 'Answers the moment it closes, or at the time limit with what holds it',
+    also: ['execution', 'session'],
+    query: requests.waitQuery,
+    answer: waitAnswer,
+  },
+  cancelExecution: {
+    ...post,
+    path: at('/executions/:id/cancel'),
+    summary: 'Cancel an execution or its whole tree; answers when everything is joined',
+    body: requests.cancelBody,
+    answer: execution,
+  },
+  detachExecution: {
+    ...post,
+    path: at('/executions/:id/detach'),
+    summary: 'Let it live on without holding its root',
+    body: requests.optionalReasonBody,
+    answer: execution,
+  },
+} as const satisfies Record<string, RouteSpec>;
+
+const noticeRoutes = {
+  listNotices: {
+    ...get,
+    path: at('/notices'),
+    summary: 'Notices, newest first',
+    query: listQuery,
+    answer: pageOf(notice),
+  },
+  waiveNotice: {
+    ...post,
+    path: at('/notices/:id/waive'),
+    summary: 'Give up the delivery of a result, visibly',
+    body: requests.reasonBody,
+    answer: notice,
+  },
+  redeliverNotice: {
+    ...post,
+    path: at('/notices/:id/redeliver'),
+    summary: 'Try the delivery again now',
+    body: requests.optionalReasonBody,
+    answer: notice,
+  },
+} as const satisfies Record<string, RouteSpec>;
+
+const sessionRoutes = {
+  listSessions: {
+    ...get,
+    path: at('/sessions'),
+    summary: 'Sessions, latest activity first',
+    query: listQuery,
+    answer: pageOf(session),
+  },
+  createSession: {
+    ...post,
+    path: at('/sessions'),
+    summary: 'Create a session without sending a message',
+    body: requests.sessionBody,
+    status: 201,
+    answer: session,
+    launches: true,
+  },
+  getSession: { ...get, path: at('/sessions/:id'), summary: 'One session', answer: session },
+  getTranscript: {
+    ...get,
+    path: at('/sessions/:id/transcript'),
+    summary: 'What was said and done, oldest first',
+    query: requests.transcriptQuery,
+    answer: pageOf(transcriptItem),
+  },
+  interruptSession: {
+    ...post,
+    path: at('/sessions/:id/interrupt'),
+    summary: 'Ask the running turn to stop; the session and its children live on',
+    body: requests.optionalReasonBody,
+    status: 202,
+    answer: session,
+  },
+  stopSession: {
+    ...post,
+    path: at('/sessions/:id/stop'),
+    summary: 'Stop the session and cancel what it started',
+    body: requests.optionalReasonBody,
+    answer: session,
+  },
+  decideCapacity: {
+    ...post,
+    path: at('/sessions/:id/capacity'),
+    summary: 'Resume a session that waits for capacity, or give up its turn',
+    body: requests.capacityBody,
+    answer: session,
+  },
+} as const satisfies Record<string, RouteSpec>;
+
+const otherRoutes = {
+  monitor: {
+    ...get,
+    path: at('/monitor'),
+    summary: 'Live roots and what holds each',
+    query: listQuery,
+    answer: requests.monitorAnswer,
+  },
+  listRuns: {
+    ...get,
+    path: at('/runs'),
+    summary: 'Runs, newest first',
+    query: listQuery,
+    answer: pageOf(run),
+  },
+  createRun: {
+    ...post,
+    path: at('/runs'),
+    summary: 'Send a sequence of messages, each when the tree of the one before is closed',
+    body: runFile,
+    status: 202,
+    answer: requests.runAnswer,
+    launches: true,
+  },
+  getRun: { ...get, path: at('/runs/:id'), summary: 'One run', answer: run },
+  cancelRun: {
+    ...post,
+    path: at('/runs/:id/cancel'),
+    summary: 'Stop the sequence and cancel the tree of its current message',
+    body: requests.optionalReasonBody,
+    answer: run,
+  },
+  listAgents: { ...get, path: at('/agents'), summary: 'Agent profiles', answer: pageOf(agentView) },
+  checkAgent: {
+    ...post,
+    path: at('/agents/:name/check'),
+    summary: 'Whether the program of a profile can be started',
+    body: z.strictObject({}),
+    answer: agentCheck,
+  },
+  createSignInLink: {
+    ...post,
+    needs: 'admin',
+    path: at('/signin-links'),
+    summary: 'A link that signs a browser in, once',
+    body: z.strictObject({}),
+    status: 201,
+    answer: requests.signInAnswer,
+  },
+  version: { ...get, path: '/version', summary: 'The version of the server', answer: requests.versionAnswer },
+} as const satisfies Record<string, RouteSpec>;
+
+/** Every route that answers JSON, by name. The stream, the page, MCP and the probes are not JSON and not here. */
+export const routes = { ...executionRoutes, ...noticeRoutes, ...sessionRoutes, ...otherRoutes } as const;
+
+export type RouteName = keyof typeof routes;
+/** The whole table with the general type, to walk over. */
+export const routeTable: Readonly<Record<RouteName, RouteSpec>> = routes;
+
+type SpecOf<Name extends RouteName> = (typeof routes)[Name];
+/** What a route answers. */
+export type AnswerOf<Name extends RouteName> = z.output<SpecOf<Name>['answer']>;
+/** The body as a caller writes it; `undefined` where there is none. */
+export type BodyInputOf<Name extends RouteName> =
+  SpecOf<Name> extends { body: infer B extends z.ZodType } ? z.input<B> : undefined;
+/** The body as the server reads it. */
+export type BodyOf<Name extends RouteName> =
+  SpecOf<Name> extends { body: infer B extends z.ZodType } ? z.output<B> : undefined;
+/** The query string, parsed. */
+export type QueryOf<Name extends RouteName> =
+  SpecOf<Name> extends { query: infer Q extends z.ZodType } ? z.output<Q> : undefined;
+
+/** Paths that are not JSON routes. */
+export const otherPaths = {
+  events: at('/events'),
+  mcp: '/mcp',
+  page: '/',
+  signIn: '/signin',
+  healthz: '/healthz',
+  readyz: '/readyz',
+  metrics: '/metrics',
+  openapi: '/openapi.json',
+  docs: '/docs',
+} as const;
+
+/** The path of a route with its parameter filled in. */
+export function pathOf(name: RouteName, parameter = ''): string {
+  return routeTable[name].path.replace(/:[a-z]+/, encodeURIComponent(parameter));
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { agentProfileInput } from './config-file.ts';
+import { durationMs } from './durations.ts';
+import { directoryPath, longText, nameText, textOf } from './text.ts';
+
+/** How many messages one run may have. */
+export const largestSequence = 1_000;
+
+/** What a message may say about itself besides its text. */
+export const messageOptions = z.strictObject({
+  timeout: durationMs.optional(),
+  onFailure: z.enum(['stop', 'continue']).optional(),
+  join: z.enum(['own', 'all']).optional(),
+  check: textOf(100_000, 1)
+    .optional()
+    .meta({ description: 'A shell command; exit code 0 means that the message succeeded.' }),
+  background: z.enum(['wait', 'cancel', 'detach']).optional(),
+});
+
+const fullMessage = z.strictObject({ text: longText, ...messageOptions.shape });
+
+/** One message of a sequence, parsed: `timeout` in milliseconds, `check` a command for the shell. */
+export type SequenceMessage = z.output<typeof fullMessage>;
+
+/** One message as written: a text, or a text with options. */
+export const sequenceMessage = z
+  .union([longText, fullMessage])
+  .transform((message): SequenceMessage => (typeof message === 'string' ? { text: message } : message));
+
+/** The file of `stemma run FILE`, and the body of `POST /runs`. */
+export const runFile = z
+  .strictObject({
+    agent: nameText,
+    cwd: directoryPath.optional(),
+    name: nameText.optional(),
+    messages: z.array(sequenceMessage).min(1, 'needs at least one message').max(largestSequence),
+    agents: z.record(nameText, agentProfileInput).optional(),
+  })
+  .meta({ id: 'RunFile', description: 'A sequence of messages for one agent.' });
+export type RunFile = z.output<typeof runFile>;
+/** What is written in the file, before parsing. */
+export type RunFileInput = z.input<typeof runFile>;

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { instant } from './text.ts';
+
+/** Where a session is: no process, a live process, or stopped by a person. */
+export const sessionStates = ['cold', 'live', 'stopped'] as const;
+
+export const session = z
+  .object({
+    id: z.string(),
+    project: z.string().optional(),
+    agent: z.string(),
+    cwd: z.string(),
+    title: z.string().optional(),
+    state: z.enum(sessionStates),
+    turn: z
+      .object({ id: z.string(), owners: z.array(z.string()) })
+      .optional()
+      .meta({ description: 'Who holds the lane. Absent: the session is free.' }),
+    queued: z.number(),
+    nativeId: z.string().optional(),
+    createdAt: instant,
+    lastActivityAt: instant,
+  })
+  .meta({ id: 'Session', description: 'A durable conversation with one agent.' });
+/** A durable conversation with one agent. */
+export type Session = z.infer<typeof session>;
+
+export const transcriptItem = z
+  .object({
+    id: z.string().meta({ description: 'The position; give it as `after` to read on.' }),
+    at: instant,
+    turnId: z.string().optional(),
+    kind: z.enum(['text', 'thought', 'toolCall', 'toolResult', 'user']),
+    text: z.string(),
+  })
+  .meta({ id: 'TranscriptItem' });
+/** Something said or done in a session. */
+export type TranscriptItem = z.infer<typeof transcriptItem>;
+
+export const agentView = z
+  .object({
+    name: z.string(),
+    driver: z.string(),
+    command: z.array(z.string()),
+    model: z.string().optional(),
+    sandbox: z.string().optional(),
+    onQuestion: z.string().optional(),
+    capabilities: z.record(z.string(), z.union([z.string(), z.boolean()])).optional(),
+  })
+  .meta({ id: 'AgentView', description: 'A named, complete description of an agent.' });
+/** An agent profile as shown; its environment is not shown, it may hold secrets. */
+export type AgentView = z.infer<typeof agentView>;
+
+export const agentCheck = z
+  .object({
+    name: z.string(),
+    found: z.boolean(),
+    version: z.string().optional(),
+    warnings: z.array(z.string()),
+  })
+  .meta({ id: 'AgentCheck', description: 'Whether the program of a profile can be started.' });
+/** What a probe of a profile found. */
+export type AgentCheck = z.infer<typeof agentCheck>;

@@ -1,0 +1,77 @@
+import type { AgentContext, ContentBlock, McpServer } from '@agentclientprotocol/sdk';
+import { agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { toStemmaError } from '../../base/errors.ts';
+import { DemoConversation, type World } from './conversation.ts';
+import { demoHome, type History, loadHistory } from './history.ts';
+import { readScript } from './read-script.ts';
+import type { DemoScript } from './script.ts';
+import { openWire } from './wire.ts';
+
+/**
+ * Runs the agent on this process's stdin and stdout until stdin ends: `argv` is `['--script', FILE]`. Resolves with the
+ * exit code: 0, 2 for wrong arguments, 5 for a script that cannot be used. Call it once in a process.
+ */
+export async function runDemoAgent(argv: readonly string[], clock: Clock = systemClock): Promise<number> {
+  const [flag, file, ...rest] = argv;
+  if (flag !== '--script' || file === undefined || rest.length > 0) {
+    process.stderr.write('usage: stemma demo-agent --script FILE.json\n');
+    return 2;
+  }
+  let script: DemoScript;
+  try {
+    script = readScript(file);
+  } catch (error) {
+    process.stderr.write(`${toStemmaError(error).message}\n`);
+    return 5;
+  }
+  let count = 0;
+  const world: World = { script, clock, wire: openWire(), home: demoHome(process.env), nextId: () => ++count };
+  await serve(world);
+  return 0;
+}
+
+async function serve(world: World): Promise<void> {
+  const { script, wire } = world;
+  const conversations = new Map<string, DemoConversation>();
+  let sessions = 0;
+  const open = (history: History, client: AgentContext, servers: readonly McpServer[]): DemoConversation => {
+    const conversation = new DemoConversation(world, history, client, script.offers.tools ? servers : []);
+    conversations.set(history.sessionId, conversation);
+    return conversation;
+  };
+  const app = agent({ name: 'stemma-demo-agent' })
+    .onRequest(methods.agent.initialize, async ({ client }) => {
+      await open({ sessionId: 'none', turns: [], used: {} }, client, []).aside(script.onInitialize);
+      return {
+        protocolVersion: PROTOCOL_VERSION,
+        agentCapabilities: { loadSession: script.offers.load, mcpCapabilities: { http: script.offers.tools } },
+        agentInfo: { name: 'stemma-demo-agent', title: script.name, version: '1' },
+        authMethods: [],
+      };
+    })
+    .onRequest(methods.agent.session.new, async ({ params, client }) => {
+      const sessionId = `demo-${world.clock.now().toString(36)}-${process.pid}-${++sessions}`;
+      await open({ sessionId, turns: [], used: {} }, client, params.mcpServers).aside(script.onSession);
+      return { sessionId };
+    })
+    .onRequest(methods.agent.session.load, async ({ params, client }) => {
+      const history = script.offers.load ? loadHistory(world.home, params.sessionId) : undefined;
+      if (!history) throw RequestError.sessionNotFound(params.sessionId);
+      const conversation = open(history, client, params.mcpServers);
+      await conversation.replay();
+      await conversation.aside(script.onLoad);
+      return {};
+    })
+    .onRequest(methods.agent.session.prompt, ({ params, requestId }) => {
+      const conversation = conversations.get(params.sessionId);
+      if (!conversation) throw RequestError.sessionNotFound(params.sessionId);
+      return conversation.prompt(textOf(params.prompt), requestId);
+    })
+    .onNotification(methods.agent.session.cancel, ({ params }) => conversations.get(params.sessionId)?.cancel());
+  await app.connect(wire.stream).closed;
+}
+
+function textOf(prompt: readonly ContentBlock[]): string {
+  return prompt.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
+}

@@ -1,0 +1,173 @@
+import type { FreshIds, SessionId } from '../base/ids.ts';
+import type { Rule } from './decision.ts';
+import { Draft } from './decision.ts';
+import type { Execution, SettledState, Waiting } from './execution.ts';
+import { isSettled } from './execution.ts';
+import type { Asking } from './questions.ts';
+import { ask } from './questions.ts';
+import type { Session } from './session.ts';
+import { end } from './settle.ts';
+import { endTurn, refuseSteer, registerTask } from './turn-end.ts';
+import { turnTransitions } from './turn.ts';
+
+/** A conversation was opened: adopted, resumed or new. */
+export interface SessionOpened {
+  readonly now: number;
+  readonly sessionId: SessionId;
+  readonly nativeId: string;
+  readonly node: string;
+}
+
+export function* sessionOpened(command: SessionOpened): Rule<boolean> {
+  const draft = new Draft(command.now);
+  const session = yield* ask('session', command.sessionId);
+  if (!session) return draft.done(false);
+  const { nativeId, node } = command;
+  const state = session.state === 'stopped' ? 'stopped' : 'live';
+  draft.add({ do: 'patchSession', id: session.id, set: { state, nativeId, node, failedOpens: 0 } });
+  if (session.state !== state) tellState(draft, session, state);
+  return draft.done(true);
+}
+
+/** The process of a session is verified dead: what it ran is lost, what it had queued will never be taken up. */
+export interface AgentExited {
+  readonly now: number;
+  readonly sessionId: SessionId;
+  readonly reason: string;
+  readonly fresh: FreshIds;
+}
+
+/**
+ * Ends everything that lived in the process. The text of a turn that had not begun is not decided here: its fate is
+ * evidence (`sendFailed`, or `agentStarted` before this).
+ */
+export function* agentExited(command: AgentExited): Rule<boolean> {
+  const draft = new Draft(command.now);
+  const session = yield* ask('session', command.sessionId);
+  if (!session) return draft.done(false);
+  for (const id of [session.wakeTurn, session.laneTurn]) {
+    const turn = id === null ? undefined : yield* ask('turn', id);
+    if (turn && (turn.state === 'running' || turn.state === 'waiting'))
+      yield* loseTurn(draft, session, turn.id, command);
+  }
+  for (const steer of yield* ask('openSteers', session.id)) yield* refuseSteer(draft, session, steer);
+  let place = 500;
+  for (const task of yield* ask('liveTasks', session.id)) {
+    const error = { code: 'LOST', message: command.reason };
+    yield* end(draft, task, { state: 'lost', error }, command.fresh.at('notice', place++));
+  }
+  const state = session.state === 'stopped' ? 'stopped' : 'cold';
+  draft.add({ do: 'patchSession', id: session.id, set: { state, epoch: session.epoch + 1, position: 0 } });
+  if (session.state !== state) tellState(draft, session, state);
+  draft.wake('session', session.id);
+  return draft.done(true);
+}
+
+function* loseTurn(
+  draft: Draft,
+  session: Session,
+  turnId: NonNullable<Session['laneTurn']>,
+  command: AgentExited,
+): Asking<void> {
+  const turn = yield* ask('turn', turnId);
+  if (!turn) return;
+  yield* endTurn(draft, session, turn, {
+    now: command.now,
+    sessionId: session.id,
+    nativeTurnId: turn.nativeTurnId ?? '',
+    status: 'lost',
+    answer: '',
+    error: { code: 'LOST', message: command.reason },
+    tasks: [],
+    position: 0,
+    endIsNegativeProof: true,
+    fresh: command.fresh,
+  });
+}
+
+/** The agent asks, or is limited, or goes on. */
+export interface AgentWaits {
+  readonly now: number;
+  readonly sessionId: SessionId;
+  readonly waiting: Waiting | null;
+}
+
+/** Shows the state on every unsettled owner of the turn, and stops or restarts the clocks of their messages. */
+export function* agentWaits(command: AgentWaits): Rule<boolean> {
+  const draft = new Draft(command.now);
+  const session = yield* ask('session', command.sessionId);
+  const id = session ? (session.wakeTurn ?? session.laneTurn) : null;
+  const turn = id === null ? undefined : yield* ask('turn', id);
+  const state = turn ? turnTransitions[turn.state][command.waiting ? 'wait' : 'resume'] : undefined;
+  if (!turn || !state) return draft.done(false);
+  draft.add({ do: 'patchTurn', id: turn.id, set: { state } });
+  for (const owner of yield* ask('owners', turn.id)) {
+    if (isSettled(owner.state)) continue;
+    draft.patch(owner.id, { waiting: command.waiting, ...shiftedDeadline(draft, owner, command.waiting) });
+    draft.event('execution.waiting', owner, { waiting: command.waiting });
+  }
+  return draft.done(true);
+}
+
+/** A message's clock stands still while it waits: on going on, the deadline moves by as long as it waited. */
+function shiftedDeadline(draft: Draft, owner: Execution, waiting: Waiting | null): { deadlineAt?: number } {
+  if (waiting || owner.deadlineAt === null || owner.waiting === null) return {};
+  const deadlineAt = owner.deadlineAt + Math.max(0, draft.now - owner.waiting.since);
+  draft.wake('deadline', owner.id, deadlineAt);
+  return { deadlineAt };
+}
+
+/** Background work of the agent CLI began while its turn runs. */
+export function* taskStarted(command: {
+  readonly now: number;
+  readonly sessionId: SessionId;
+  readonly task: { readonly taskId: string; readonly name: string };
+  readonly fresh: FreshIds;
+}): Rule<boolean> {
+  const draft = new Draft(command.now);
+  const session = yield* ask('session', command.sessionId);
+  if (!session || (yield* ask('taskNamed', session.id, command.task.taskId))) return draft.done(false);
+  const id = session.wakeTurn ?? session.laneTurn ?? session.lastTurn;
+  const owners = id === null ? [] : yield* ask('owners', id);
+  registerTask(draft, session, owners, { ...command.task, id: command.fresh.at('execution', 0) });
+  return draft.done(true);
+}
+
+/** Background work of the agent CLI ended: it settles owing a notice (R5). */
+export function* taskEnded(command: {
+  readonly now: number;
+  readonly sessionId: SessionId;
+  readonly taskId: string;
+  readonly status: SettledState;
+  readonly result: string;
+  readonly fresh: FreshIds;
+}): Rule<boolean> {
+  const draft = new Draft(command.now);
+  const task = yield* ask('taskNamed', command.sessionId, command.taskId);
+  if (!task || isSettled(task.state)) return draft.done(false);
+  const error = command.status === 'failed' ? { code: 'AGENT_FAILED', message: command.result } : null;
+  yield* end(
+    draft,
+    task,
+    { state: command.status, result: command.result, error },
+    command.fresh.at('notice', 0),
+  );
+  return draft.done(true);
+}
+
+/** How far the driver's stream was processed durably. Positions only grow within one process. */
+export function* markPosition(command: {
+  readonly now: number;
+  readonly sessionId: SessionId;
+  readonly position: number;
+}): Rule<boolean> {
+  const draft = new Draft(command.now);
+  const session = yield* ask('session', command.sessionId);
+  if (!session || command.position <= session.position) return draft.done(false);
+  draft.add({ do: 'patchSession', id: session.id, set: { position: command.position } });
+  return draft.done(true);
+}
+
+function tellState(draft: Draft, session: Session, state: Session['state']): void {
+  draft.tell({ type: 'session.state', rootId: null, sessionId: session.id, data: { state } });
+}

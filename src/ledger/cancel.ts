@@ -1,0 +1,170 @@
+import type { ExecutionId, FreshIds, SessionId, SteerId, TurnId } from '../base/ids.ts';
+import type { Rule } from './decision.ts';
+import { Draft, refuse } from './decision.ts';
+import type { CancelRequest, Execution } from './execution.ts';
+import { isSettled } from './execution.ts';
+import { waive } from './hand-over.ts';
+import type { Asking } from './questions.ts';
+import { ask } from './questions.ts';
+import { rules } from './rules.ts';
+import { end } from './settle.ts';
+
+/** Cancels an execution and everything below it. */
+export interface Cancel {
+  readonly now: number;
+  readonly id: ExecutionId;
+  readonly request: CancelRequest;
+  /** `CANCELLED`, or what the outcome says instead: `TIMED_OUT`, `BUDGET`. */
+  readonly verdict: string;
+  readonly fresh: FreshIds;
+}
+
+/** What must be ended outside the ledger before the tree can close. */
+export interface Cancelling {
+  /** Sessions whose running turn belongs to the cancelled tree alone: interrupt it. */
+  readonly interrupt: readonly { readonly sessionId: SessionId; readonly turnId: TurnId }[];
+  /** Executions that a process of ours runs: end its group, then settle it. */
+  readonly processes: readonly ExecutionId[];
+  /** Steered texts of the tree that the agent holds: withdraw them where the driver can. */
+  readonly sessions: readonly SessionId[];
+}
+
+/** Most children of one execution that one cancellation looks at. */
+const childLimit = 100_000;
+
+/**
+ * Latches the cancellation on everything that is open at and below the execution (invariant 12): nothing can be
+ * registered there any more, owed notices are waived, queued messages end, unsent claims are dropped. A turn that also
+ * has an owner outside the tree is not interrupted: the tree's owners step down from it.
+ */
+export function* cancel(command: Cancel): Rule<Cancelling> {
+  const target = yield* ask('execution', command.id);
+  if (!target) return refuse('NOT_FOUND', `No execution ${command.id}.`, { id: command.id });
+  const draft = new Draft(command.now);
+  const nothing: Cancelling = { interrupt: [], processes: [], sessions: [] };
+  if (target.closed) return draft.done(nothing);
+  const tree = yield* openTree(target);
+  for (const row of tree) {
+    if (row.id !== target.id && row.cancelRequested) continue;
+    const request =
+      row.id === target.id ? command.request : { ...command.request, actor: { kind: 'parent' as const } };
+    if (rules.cancelLatch && row.cancelRequested === null) draft.patch(row.id, { cancelRequested: request });
+  }
+  if (rules.cancelLatch && target.verdict === null) draft.patch(target.id, { verdict: command.verdict });
+  draft.event('execution.cancelRequested', target, {
+    actor: command.request.actor,
+    reason: command.request.reason,
+  });
+  yield* waiveTree(draft, tree, command);
+  const latched = tree.map(
+    (row): Execution => ({
+      ...row,
+      cancelRequested:
+        row.cancelRequested ??
+        (row.id === target.id ? command.request : { ...command.request, actor: { kind: 'parent' } }),
+    }),
+  );
+  return draft.done(yield* endTree(draft, latched, command));
+}
+
+/** The execution and everything open below it, parents before children. */
+function* openTree(target: Execution): Asking<Execution[]> {
+  const tree = [target];
+  for (let i = 0; i < tree.length; i++) {
+    const row = tree[i];
+    if (row && row.open > 0) tree.push(...(yield* ask('openChildren', row.id, childLimit)));
+  }
+  return tree;
+}
+
+function* waiveTree(draft: Draft, tree: readonly Execution[], command: Cancel): Asking<void> {
+  if (!rules.cancelWaives) return;
+  for (const row of tree) {
+    for (const notice of yield* ask('pendingOn', row.id)) {
+      // A text that has left us stays claimed until its fate is known; when it is taken, no continuation comes of it.
+      if (notice.state === 'claimed' && (yield* isWritten(notice.steerId))) continue;
+      yield* waive(draft, notice, 'cancelled', command.request.actor);
+    }
+  }
+}
+
+function* endTree(draft: Draft, tree: readonly Execution[], command: Cancel): Asking<Cancelling> {
+  const members = new Set(tree.map((row) => row.id));
+  const interrupt = new Map<TurnId, { sessionId: SessionId; turnId: TurnId }>();
+  const processes: ExecutionId[] = [];
+  const sessions = new Set<SessionId>();
+  let place = 0;
+  const endNow = (row: Execution): Asking<void> =>
+    end(draft, row, { state: 'cancelled' }, command.fresh.at('notice', place++));
+  for (const row of tree) {
+    if (row.runsIn !== null) sessions.add(row.runsIn);
+    if (isSettled(row.state)) continue;
+    if (row.kind === 'message' && row.state === 'queued') {
+      yield* dropInput(draft, row);
+      yield* endNow(row);
+    } else if (row.kind === 'message' || row.kind === 'continuation' || row.kind === 'late') {
+      const turn = yield* ask('activeTurnOf', row.id);
+      const owners = turn ? yield* ask('owners', turn.id) : [];
+      const shared = owners.some((owner) => !isSettled(owner.state) && !members.has(owner.id));
+      if (!turn || (shared && rules.stepDown)) yield* endNow(row);
+      else interrupt.set(turn.id, { sessionId: turn.sessionId, turnId: turn.id });
+    } else if (row.kind === 'step' && row.state === 'queued') {
+      yield* endNow(row);
+    } else if (row.kind === 'agent') {
+      yield* endRun(draft, row);
+    } else {
+      processes.push(row.id);
+    }
+  }
+  return { interrupt: [...interrupt.values()], processes, sessions: [...sessions] };
+}
+
+/** A queued message leaves the queue; the claim of a steer that names it finds nothing to write any more. */
+function* dropInput(draft: Draft, row: Execution): Asking<void> {
+  const input = yield* ask('input', row.id);
+  if (!input) return;
+  draft.add({ do: 'deleteInput', id: row.id });
+}
+
+/** The program of a background agent stops; the agent settles when its last message has closed. */
+function* endRun(draft: Draft, row: Execution): Asking<void> {
+  const run = yield* ask('runOwnedBy', row.id);
+  if (!run) return;
+  draft.add({ do: 'patchRun', id: run.id, set: { cancelRequested: true } });
+  draft.wake('run', run.id);
+}
+
+function* isWritten(steerId: SteerId | null): Asking<boolean> {
+  return steerId !== null && (yield* ask('steer', steerId))?.state === 'written';
+}
+
+/** Stops a session: it stays stopped until a person sends a message. */
+export interface StopSession {
+  readonly now: number;
+  readonly sessionId: SessionId;
+  readonly request: CancelRequest;
+}
+
+/** What stopping a session asks of its caller: cancel these trees, then end the agent's process. */
+export interface StoppedSession {
+  readonly roots: readonly ExecutionId[];
+}
+
+/** Marks it, waives what was destined to it, and names the executions whose trees must be cancelled. */
+export function* stopSession(command: StopSession): Rule<StoppedSession> {
+  const session = yield* ask('session', command.sessionId);
+  if (!session) return refuse('NOT_FOUND', `No session ${command.sessionId}.`, { id: command.sessionId });
+  const draft = new Draft(command.now);
+  draft.add({ do: 'patchSession', id: session.id, set: { state: 'stopped' } });
+  draft.tell({ type: 'session.state', rootId: null, sessionId: session.id, data: { state: 'stopped' } });
+  for (const run of yield* ask('runsOf', session.id)) {
+    draft.add({ do: 'patchRun', id: run.id, set: { cancelRequested: true } });
+    draft.wake('run', run.id);
+  }
+  for (const notice of yield* ask('pendingFor', session.id)) {
+    const isInFlight = notice.state === 'claimed' && (yield* isWritten(notice.steerId));
+    if (!isInFlight) yield* waive(draft, notice, 'session_stopped', command.request.actor);
+  }
+  const roots = yield* ask('openOwnedBy', session.id);
+  return draft.done({ roots: roots.map((row) => row.id) });
+}

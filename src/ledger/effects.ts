@@ -1,0 +1,84 @@
+import type { ExecutionId, NoticeId, RunId, SessionId, SteerId, TurnId } from '../base/ids.ts';
+import type { Execution, ExecutionUsage, Failure, SettledState } from './execution.ts';
+import type { Notice } from './notice.ts';
+import type { Input, Run, Session } from './session.ts';
+import type { Steer, Turn, TurnOwner } from './turn.ts';
+
+/** What may change of an execution after its registration, apart from its counts and its end. */
+export type ExecutionPatch = Partial<
+  Pick<
+    Execution,
+    | 'state'
+    | 'waiting'
+    | 'drain'
+    | 'verdict'
+    | 'cancelRequested'
+    | 'detachedAt'
+    | 'deadlineAt'
+    | 'startedAt'
+    | 'runsIn'
+    | 'reportsTo'
+    | 'mode'
+    | 'nativeId'
+    | 'usage'
+  >
+>;
+
+/** What a wake-up is for. Handlers are idempotent; the target is a root, a run or a session. */
+export type WakeKind = 'session' | 'run' | 'drained' | 'deadline' | 'heartbeat';
+
+export interface Wake {
+  readonly kind: WakeKind;
+  readonly target: string;
+  /** UTC milliseconds; 0 is at once. An earlier instant replaces a later one. */
+  readonly at: number;
+}
+
+/** What people and programs are told, in commit order. An event belongs to at most one session. */
+export interface LedgerEvent {
+  readonly type: string;
+  readonly at: number;
+  readonly rootId: ExecutionId | null;
+  readonly sessionId: SessionId | null;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Everything a decision may do: the whole vocabulary. A store applies a list of these in one transaction, in order.
+ * Counts change by relative deltas only (`open`, `settle.openBy`, `failures`); after each of them the store repeats the
+ * one rule, `isClosed`, and cascades: a closed execution takes one from its parent and from each of its holders (not when
+ * it was detached), writes `execution.closed`, fixes a root's outcome, and owes its `wakeOnClose`; a deficit that falls
+ * to `drain` owes a `drained` wake-up.
+ */
+export type Effect =
+  | { readonly do: 'insertExecution'; readonly row: Execution }
+  | { readonly do: 'patchExecution'; readonly id: ExecutionId; readonly set: ExecutionPatch }
+  | { readonly do: 'open'; readonly id: ExecutionId; readonly by: number }
+  | { readonly do: 'failures'; readonly id: ExecutionId; readonly by: number }
+  | {
+      readonly do: 'settle';
+      readonly id: ExecutionId;
+      readonly state: SettledState;
+      readonly at: number;
+      readonly openBy: number;
+      readonly error: Failure | null;
+      readonly result: string | null;
+      readonly usage: ExecutionUsage | null;
+    }
+  | { readonly do: 'insertHold'; readonly executionId: ExecutionId; readonly holderId: ExecutionId }
+  | { readonly do: 'insertNotice'; readonly row: Notice }
+  | { readonly do: 'patchNotice'; readonly id: NoticeId; readonly set: Partial<Notice> }
+  | { readonly do: 'insertSession'; readonly row: Session }
+  | { readonly do: 'patchSession'; readonly id: SessionId; readonly set: Partial<Session> }
+  | { readonly do: 'insertTurn'; readonly row: Turn }
+  | { readonly do: 'patchTurn'; readonly id: TurnId; readonly set: Partial<Turn> }
+  | { readonly do: 'insertOwner'; readonly row: TurnOwner }
+  | { readonly do: 'insertInput'; readonly row: Input }
+  | { readonly do: 'patchInput'; readonly id: ExecutionId; readonly set: Partial<Input> }
+  | { readonly do: 'deleteInput'; readonly id: ExecutionId }
+  | { readonly do: 'insertSteer'; readonly row: Steer }
+  | { readonly do: 'patchSteer'; readonly id: SteerId; readonly set: Partial<Steer> }
+  | { readonly do: 'insertRun'; readonly row: Run }
+  | { readonly do: 'patchRun'; readonly id: RunId; readonly set: Partial<Run> }
+  | { readonly do: 'wake'; readonly wake: Wake }
+  | { readonly do: 'event'; readonly event: LedgerEvent };

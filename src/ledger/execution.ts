@@ -1,0 +1,177 @@
+import type { ExecutionId, RunId, SessionId } from '../base/ids.ts';
+
+/** A node of the tree. The kinds are those of docs/glossary.md. */
+export type ExecutionKind =
+  | 'message'
+  | 'continuation'
+  | 'workflow'
+  | 'evaluation'
+  | 'step'
+  | 'agent'
+  | 'review'
+  | 'task'
+  | 'service'
+  | 'late'
+  | 'outside';
+
+/** `queued → running → succeeded | failed | cancelled | lost`; the last four are settled and never change. */
+export type ExecutionState = 'queued' | 'running' | SettledState;
+export type SettledState = 'succeeded' | 'failed' | 'cancelled' | 'lost';
+
+/** How the parent was found (invariant 8); `none` is a visible root. */
+export type ParentSource = 'explicit' | 'turn' | 'task' | 'none';
+
+/** Who hears of the end: a notice of its own, a share in a controller's batch, or nobody but its program. */
+export type ReportMode = 'each' | 'batch' | 'none';
+
+export type WaitsFor = 'input' | 'capacity' | 'login' | 'lane' | 'slot' | 'workspace' | 'dependency';
+
+/** The one field that says what an execution waits for. Instants are UTC milliseconds. */
+export interface Waiting {
+  readonly for: WaitsFor;
+  readonly since: number;
+  readonly until?: number;
+  readonly questionId?: string;
+  readonly text?: string;
+  readonly choices?: readonly string[];
+}
+
+/** Who asked, for latches, waivers and the audit. */
+export interface Actor {
+  readonly kind: 'person' | 'agent' | 'parent' | 'deadline' | 'budget' | 'system';
+  readonly name?: string;
+}
+
+export interface CancelRequest {
+  readonly actor: Actor;
+  readonly at: number;
+  readonly reason?: string;
+}
+
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface ExecutionUsage {
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly usd?: number;
+}
+
+/** One execution as stored. Everything fixed at registration is readonly in spirit and in every store. */
+export interface Execution {
+  readonly id: ExecutionId;
+  readonly rootId: ExecutionId;
+  readonly parentId: ExecutionId | null;
+  readonly parentSource: ParentSource;
+  /** 0 for a root. Bounded for launches (`DEPTH_EXCEEDED`), never for continuations. */
+  readonly depth: number;
+  readonly kind: ExecutionKind;
+  readonly name: string;
+  /** What makes two attempts attempts of one thing: unique with `attempt` under the parent. */
+  readonly key: string | null;
+  readonly attempt: number;
+  readonly project: string;
+  /** The session whose turns it runs in, or which it hosts (kind `agent`). */
+  readonly runsIn: SessionId | null;
+  readonly reportsTo: SessionId | null;
+  readonly mode: ReportMode;
+  /** The session whose stop ends it. */
+  readonly cancelledBy: SessionId | null;
+  readonly runId: RunId | null;
+  readonly runIndex: number | null;
+  readonly correlationId: string | null;
+  readonly join: 'own' | 'all';
+  /** A command whose exit code 0 makes a message succeed; run when all else below it is closed. */
+  readonly check: string | null;
+  readonly background: 'wait' | 'cancel' | 'detach';
+  readonly timeoutMs: number | null;
+  /** `kind:target` of the wake-up that its closing owes, if any. */
+  readonly wakeOnClose: string | null;
+  readonly createdAt: number;
+
+  readonly state: ExecutionState;
+  readonly waiting: Waiting | null;
+  /** The deficit: unclosed children, notices owed or claimed, hold edges. */
+  readonly open: number;
+  readonly closed: boolean;
+  /** The deficit at which its program is called (`drained`): 0 for a composite that has ended, 1 while a check is pending. */
+  readonly drain: number | null;
+  /** `CANCELLED`, or the code of the failure that its root must report whatever its own state is. */
+  readonly verdict: string | null;
+  /** Failed last attempts below a root with `join: 'all'`. */
+  readonly failures: number;
+  readonly outcome: Outcome | null;
+  readonly outcomeCode: string | null;
+  readonly cancelRequested: CancelRequest | null;
+  /** Since when it is no longer counted. */
+  readonly detachedAt: number | null;
+  readonly deadlineAt: number | null;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  readonly closedAt: number | null;
+  readonly error: Failure | null;
+  readonly result: string | null;
+  readonly usage: ExecutionUsage | null;
+  /** How the agent or the operating system names it: a task's id, a process. */
+  readonly nativeId: string | null;
+}
+
+export type Outcome = 'succeeded' | 'failed' | 'cancelled';
+
+type ExecutionInput = 'start' | 'requeue' | SettledState;
+
+/** The lifecycle. An input that is missing for a state is illegal there. */
+export const executionTransitions: Readonly<
+  Record<ExecutionState, Partial<Readonly<Record<ExecutionInput, ExecutionState>>>>
+> = {
+  queued: {
+    start: 'running',
+    cancelled: 'cancelled',
+    failed: 'failed',
+    lost: 'lost',
+    succeeded: 'succeeded',
+  },
+  // A message whose text the agent provably never got goes back to the queue under the same id.
+  running: {
+    requeue: 'queued',
+    succeeded: 'succeeded',
+    failed: 'failed',
+    cancelled: 'cancelled',
+    lost: 'lost',
+  },
+  succeeded: {},
+  failed: {},
+  cancelled: {},
+  lost: {},
+};
+
+/** Terminal states never change. */
+export function isSettled(state: ExecutionState): state is SettledState {
+  return state !== 'queued' && state !== 'running';
+}
+
+/** The one rule that stores repeat (Dijkstra and Scholten, 1980): closed when settled and nothing below is open. */
+export function isClosed(state: ExecutionState, open: number): boolean {
+  return isSettled(state) && open === 0;
+}
+
+/** The outcome of a root, decided once, in the transaction that closes it. */
+export function outcomeOf(root: Pick<Execution, 'state' | 'verdict' | 'failures' | 'join' | 'error'>): {
+  outcome: Outcome;
+  code: string | null;
+} {
+  if (root.verdict === 'CANCELLED') return { outcome: 'cancelled', code: 'CANCELLED' };
+  if (root.verdict !== null) return { outcome: 'failed', code: root.verdict };
+  if (root.state === 'cancelled') return { outcome: 'cancelled', code: 'CANCELLED' };
+  if (root.state === 'lost') return { outcome: 'failed', code: 'LOST' };
+  if (root.state !== 'succeeded') return { outcome: 'failed', code: root.error?.code ?? 'AGENT_FAILED' };
+  if (root.join === 'all' && root.failures > 0) return { outcome: 'failed', code: 'DESCENDANT_FAILED' };
+  return { outcome: 'succeeded', code: null };
+}
+
+/** Whether it is counted in the deficit of its parent and holders. */
+export function isCounted(execution: Pick<Execution, 'closed' | 'detachedAt'>): boolean {
+  return !execution.closed && execution.detachedAt === null;
+}

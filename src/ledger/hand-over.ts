@@ -1,0 +1,106 @@
+import type { ExecutionId, SessionId } from '../base/ids.ts';
+import type { Draft } from './decision.ts';
+import type { Actor, Execution } from './execution.ts';
+import type { Notice } from './notice.ts';
+import { backOffMs, deliveryAttempts, isPending } from './notice.ts';
+import type { Asking } from './questions.ts';
+import { ask } from './questions.ts';
+import { distinct, newExecution } from './registration.ts';
+
+/** Removes a pending notice from the deficits that count it, or puts it back (`by` = 1). */
+export function* count(draft: Draft, notice: Notice, by: 1 | -1): Asking<void> {
+  draft.open(notice.countedOn, by);
+  for (const holder of yield* ask('holders', notice.executionId)) draft.open(holder, by);
+}
+
+/** Why this notice may not go where it is bound, if so: a result never lands in somebody else's chat (invariant 7). */
+export function mismatch(parent: Execution, notice: Notice): string | undefined {
+  if (notice.countedOn === notice.executionId || parent.runsIn === null) return undefined;
+  return parent.runsIn === notice.sessionId ? undefined : 'session_mismatch';
+}
+
+/**
+ * Hands notices of one parent over to a new continuation, in the transaction in which its turn is known: each notice
+ * leaves the deficits that counted it, and the continuation, a child of the same parent under the same holders, enters.
+ */
+export function* handOver(
+  draft: Draft,
+  notices: readonly Notice[],
+  parent: Execution,
+  continuationId: ExecutionId,
+  sessionId: SessionId,
+): Asking<Execution> {
+  const holders: ExecutionId[] = [];
+  const names: string[] = [];
+  for (const notice of notices) {
+    holders.push(...(yield* ask('holders', notice.executionId)));
+    const of = yield* ask('execution', notice.executionId);
+    if (of) names.push(`${of.name} ${of.state}`);
+  }
+  const row = newExecution(draft.now, parent, 'explicit', {
+    id: continuationId,
+    kind: 'continuation',
+    name: names.join(', ').slice(0, 200),
+    runsIn: sessionId,
+    cancelledBy: sessionId,
+  });
+  draft.register(row, distinct(holders, parent.id));
+  for (const notice of notices) {
+    if (isPending(notice.state)) yield* count(draft, notice, -1);
+    draft.notice(notice, 'hand', { continuationId, handedAt: draft.now });
+  }
+  return row;
+}
+
+/** The turn took the text up and succeeded. */
+export function handle(draft: Draft, notice: Notice): void {
+  draft.notice(notice, 'handle', { handledAt: draft.now });
+}
+
+/** Drops a notice for a stated reason. Pending ones leave the deficits. */
+export function* waive(draft: Draft, notice: Notice, reason: string, actor: Actor): Asking<void> {
+  if (isPending(notice.state)) yield* count(draft, notice, -1);
+  draft.notice(notice, 'waive', { reason, actor });
+}
+
+/** A claim whose text will provably never be taken up: owed again, at once, and no attempt is spent. */
+export function giveBackClaim(draft: Draft, notice: Notice): void {
+  draft.notice(notice, 'giveBack', { steerId: null });
+  draft.wake('session', notice.sessionId);
+}
+
+/**
+ * A handed notice whose continuation did not succeed: owed again, marked as a redelivery, until the attempts are spent;
+ * then the result is kept, people are told, and the root fails with the reason. `spends`: a wait for capacity or a
+ * sign-in is no attempt.
+ */
+export function* giveBackHanded(
+  draft: Draft,
+  notice: Notice,
+  how: { readonly spends: boolean; readonly notBefore?: number },
+): Asking<void> {
+  const attempt = notice.attempt + (how.spends ? 1 : 0);
+  if (attempt >= deliveryAttempts) {
+    yield* giveUp(draft, notice, 'undeliverable', 'NOTICE_UNDELIVERABLE');
+    return;
+  }
+  const notBefore = how.notBefore ?? draft.now + (how.spends ? backOffMs(attempt) : 0);
+  draft.notice(notice, 'giveBack', {
+    attempt,
+    notBefore,
+    continuationId: null,
+    handedAt: null,
+    steerId: null,
+  });
+  yield* count(draft, notice, 1);
+  if (notBefore < Number.MAX_SAFE_INTEGER) draft.wake('session', notice.sessionId, notBefore);
+}
+
+/** Waives a notice that cannot be delivered: its root reports the failure, and people are told. */
+export function* giveUp(draft: Draft, notice: Notice, reason: string, code: string): Asking<void> {
+  yield* waive(draft, notice, reason, { kind: 'system' });
+  const root = yield* ask('execution', notice.rootId);
+  if (!root) return;
+  if (root.verdict === null) draft.patch(root.id, { verdict: code });
+  draft.event('alarm', root, { what: reason, noticeId: notice.id });
+}

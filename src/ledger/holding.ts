@@ -1,0 +1,114 @@
+import type { ExecutionId, NoticeId } from '../base/ids.ts';
+import type { Execution } from './execution.ts';
+import { isCounted, isSettled } from './execution.ts';
+import type { Notice } from './notice.ts';
+import { isPending } from './notice.ts';
+import type { Steer, Turn } from './turn.ts';
+
+/** One thing that keeps a root open, by name. Instants are UTC milliseconds. */
+export interface Holding {
+  readonly executionId?: ExecutionId;
+  readonly noticeId?: NoticeId;
+  readonly why:
+    | 'running'
+    | 'queued'
+    | 'waiting'
+    | 'starting'
+    | 'notice_owed'
+    | 'notice_backing_off'
+    | 'steer_unresolved'
+    | 'shared_turn'
+    | 'check_pending'
+    | 'cancelling';
+  readonly since: number;
+  readonly evidence: string;
+  readonly until?: number;
+}
+
+/** What of a tree is needed to say why it is open. `held` are unclosed executions of other trees that it holds. */
+export interface OpenTree {
+  readonly executions: readonly Execution[];
+  readonly notices: readonly Notice[];
+  readonly held: readonly Execution[];
+  /** Unended turns by owner, and steers that are claimed or written. */
+  readonly turns: ReadonlyMap<ExecutionId, Turn>;
+  readonly steers: readonly Steer[];
+  readonly now: number;
+}
+
+/** The answer to "why is it waiting?": the leaves of what is open, each with its evidence. */
+export function holding(tree: OpenTree): Holding[] {
+  const found: Holding[] = [];
+  for (const row of tree.executions) {
+    if (isSettled(row.state) || row.closed || !(isCounted(row) || row.parentId === null)) continue;
+    if (row.kind === 'agent' && tree.executions.some((other) => other.parentId === row.id && !other.closed))
+      continue;
+    found.push(ofExecution(row, tree));
+  }
+  for (const notice of tree.notices) if (isPending(notice.state)) found.push(ofNotice(notice, tree));
+  for (const row of tree.held) {
+    const evidence = `${row.name} was started in a turn that this shares, and is ${row.state}`;
+    found.push({ executionId: row.id, why: 'shared_turn', since: row.createdAt, evidence });
+  }
+  return found.sort((a, b) => a.since - b.since);
+}
+
+function ofExecution(row: Execution, tree: OpenTree): Holding {
+  const about = { executionId: row.id, ...(row.deadlineAt === null ? {} : { until: row.deadlineAt }) };
+  const turn = tree.turns.get(row.id);
+  if (row.waiting) {
+    const until = row.waiting.until === undefined ? {} : { until: row.waiting.until };
+    const evidence = `waits for ${row.waiting.for}${row.waiting.text ? `: ${row.waiting.text}` : ''}`;
+    return { executionId: row.id, why: 'waiting', since: row.waiting.since, evidence, ...until };
+  }
+  if (row.cancelRequested) {
+    return {
+      ...about,
+      why: 'cancelling',
+      since: row.cancelRequested.at,
+      evidence: 'asked to stop, has not ended yet',
+    };
+  }
+  if (row.kind === 'step' && row.state === 'queued') {
+    return {
+      ...about,
+      why: 'check_pending',
+      since: row.createdAt,
+      evidence: 'runs when all else below is closed',
+    };
+  }
+  if (row.state === 'queued') {
+    return { ...about, why: 'queued', since: row.createdAt, evidence: 'waits for the lane of its session' };
+  }
+  const since = row.startedAt ?? row.createdAt;
+  if (turn?.state === 'starting') {
+    const evidence =
+      turn.writtenAt === null ? 'has the lane, its text is not sent yet' : 'sent, not seen to begin yet';
+    return { ...about, why: 'starting', since, evidence };
+  }
+  const evidence = turn ? `turn ${turn.id} runs in session ${turn.sessionId}` : `its ${row.kind} runs`;
+  return { ...about, why: 'running', since, evidence };
+}
+
+function ofNotice(notice: Notice, tree: OpenTree): Holding {
+  const about = { noticeId: notice.id, executionId: notice.executionId };
+  const steer = notice.steerId === null ? undefined : tree.steers.find((open) => open.id === notice.steerId);
+  if (steer?.state === 'written') {
+    const evidence = `steered into turn ${steer.turnId}; not seen taken, and not yet proved that it never will be`;
+    return { ...about, why: 'steer_unresolved', since: steer.createdAt, evidence };
+  }
+  if (notice.notBefore > tree.now) {
+    const isOpen = notice.notBefore >= Number.MAX_SAFE_INTEGER;
+    const evidence = isOpen
+      ? 'waits for capacity; nobody knows until when'
+      : `delivery ${notice.attempt + 1} waits`;
+    const until = isOpen ? {} : { until: notice.notBefore };
+    return { ...about, why: 'notice_backing_off', since: notice.owedAt, evidence, ...until };
+  }
+  return {
+    ...about,
+    why: 'notice_owed',
+    since: notice.owedAt,
+    evidence: `waits for the lane of ${notice.sessionId}`,
+  };
+}

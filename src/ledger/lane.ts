@@ -1,0 +1,158 @@
+import type { ExecutionId, FreshIds, SessionId, TurnId } from '../base/ids.ts';
+import type { Rule } from './decision.ts';
+import { Draft, refuse } from './decision.ts';
+import type { Execution } from './execution.ts';
+import { handOver, mismatch, waive } from './hand-over.ts';
+import type { Notice } from './notice.ts';
+import { noticeText } from './notice-text.ts';
+import type { Asking } from './questions.ts';
+import { ask } from './questions.ts';
+import type { Input, Session } from './session.ts';
+import type { Turn, TurnCause } from './turn.ts';
+
+/** Most notices that one continuation takes. */
+const batchLimit = 50;
+
+export interface TakeLane {
+  readonly now: number;
+  readonly sessionId: SessionId;
+  readonly node: string;
+  readonly fresh: FreshIds;
+}
+
+/** What the lane was taken for, or why it was not. */
+export type LaneTaken =
+  | { readonly taken: true; readonly turn: Turn }
+  | { readonly taken: false; readonly why: 'busy' | 'nothing' | 'stopped' };
+
+/**
+ * Takes the lane for what is due: notices before messages, the oldest first, all that are owed to one parent together.
+ * Lane, turn, continuation and hand-over are one transaction, so nothing exists before its lane, and nothing is uncounted.
+ */
+export function* takeLane(command: TakeLane): Rule<LaneTaken> {
+  const session = yield* ask('session', command.sessionId);
+  if (!session) return refuse('NOT_FOUND', `No session ${command.sessionId}.`, { id: command.sessionId });
+  const draft = new Draft(command.now);
+  if (session.state === 'stopped') return draft.done<LaneTaken>({ taken: false, why: 'stopped' });
+  if (session.laneTurn !== null || session.wakeTurn !== null)
+    return draft.done<LaneTaken>({ taken: false, why: 'busy' });
+  const turnId = command.fresh.at('turn', 0);
+  const batch = yield* nextBatch(draft, session);
+  if (batch) {
+    const text = yield* batchText(batch.notices);
+    const row = yield* handOver(
+      draft,
+      batch.notices,
+      batch.parent,
+      command.fresh.at('execution', 0),
+      session.id,
+    );
+    return draft.done<LaneTaken>({
+      taken: true,
+      turn: beginTurn(draft, session, command, turnId, 'notices', text, row.id),
+    });
+  }
+  const input = yield* ask('nextInput', session.id);
+  const message = input ? yield* ask('execution', input.executionId) : undefined;
+  if (!input || !message) return draft.done<LaneTaken>({ taken: false, why: 'nothing' });
+  startMessage(draft, message, input);
+  return draft.done<LaneTaken>({
+    taken: true,
+    turn: beginTurn(draft, session, command, turnId, 'message', input.text, message.id),
+  });
+}
+
+/** The notices to hand over next: those of the parent that is owed the oldest. Misdirected ones are waived and alarmed. */
+export function* nextBatch(
+  draft: Draft,
+  session: Session,
+): Asking<{ parent: Execution; notices: Notice[] } | undefined> {
+  const owed = yield* ask('owed', session.id, draft.now, batchLimit);
+  const refused = new Set<ExecutionId>();
+  for (const oldest of owed) {
+    if (refused.has(oldest.countedOn)) continue;
+    const parent = yield* ask('execution', oldest.countedOn);
+    if (!parent)
+      throw new Error(`notice ${oldest.id} is counted on ${oldest.countedOn}, which does not exist`);
+    const notices = owed.filter((notice) => notice.countedOn === oldest.countedOn);
+    const why = mismatch(parent, oldest);
+    if (!why) return { parent, notices };
+    refused.add(oldest.countedOn);
+    for (const notice of notices) {
+      yield* waive(draft, notice, why, { kind: 'system' });
+      draft.event('alarm', parent, { what: why, noticeId: notice.id });
+    }
+  }
+  return undefined;
+}
+
+/** The texts of a batch, one after the other. The epoch in each is that of this hand-over. */
+export function* batchText(notices: readonly Notice[]): Asking<string> {
+  const parts: string[] = [];
+  for (const notice of notices) {
+    const of = yield* ask('execution', notice.executionId);
+    if (of) parts.push(noticeText(notice, notice.epoch + 1, of));
+  }
+  return parts.join('\n\n');
+}
+
+function beginTurn(
+  draft: Draft,
+  session: Session,
+  command: Pick<TakeLane, 'node'>,
+  id: TurnId,
+  cause: TurnCause,
+  text: string,
+  ownerId: ExecutionId,
+): Turn {
+  const turn = newTurn(draft.now, session, command.node, id, cause, text);
+  draft.add({ do: 'insertTurn', row: turn });
+  draft.add({ do: 'insertOwner', row: { turnId: id, executionId: ownerId, position: 0 } });
+  draft.add({ do: 'patchSession', id: session.id, set: { laneTurn: id, lastActivityAt: draft.now } });
+  return turn;
+}
+
+/** A turn that has not begun. */
+export function newTurn(
+  now: number,
+  session: Session,
+  node: string,
+  id: TurnId,
+  cause: TurnCause,
+  text: string,
+): Turn {
+  return {
+    id,
+    sessionId: session.id,
+    epoch: session.epoch,
+    node,
+    cause,
+    state: 'starting',
+    text,
+    nativeTurnId: null,
+    position: session.position,
+    writtenAt: null,
+    createdAt: now,
+    startedAt: null,
+    endedAt: null,
+    status: null,
+  };
+}
+
+/** The message leaves the queue and its clock starts with the lane. */
+export function startMessage(draft: Draft, message: Execution, input: Input): void {
+  const deadlineAt = message.timeoutMs === null ? null : draft.now + message.timeoutMs;
+  draft.add({ do: 'deleteInput', id: input.executionId });
+  draft.patch(message.id, { state: 'running', startedAt: draft.now, deadlineAt, waiting: null });
+  draft.event('execution.started', message);
+  if (deadlineAt !== null) draft.wake('deadline', message.id, deadlineAt);
+}
+
+/** The text was handed to the agent's process: from here on evidence decides what became of it. */
+export function* markWritten(command: { now: number; turnId: TurnId }): Rule<boolean> {
+  const turn = yield* ask('turn', command.turnId);
+  const draft = new Draft(command.now);
+  if (!turn || turn.state !== 'starting' || turn.writtenAt !== null) return draft.done(false);
+  draft.add({ do: 'patchTurn', id: turn.id, set: { writtenAt: command.now } });
+  return draft.done(true);
+}

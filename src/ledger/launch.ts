@@ -1,0 +1,142 @@
+import type { ExecutionId, RunId } from '../base/ids.ts';
+import type { Refusal, Rule } from './decision.ts';
+import { Draft, refuse } from './decision.ts';
+import type { Execution, ExecutionKind } from './execution.ts';
+import type { Caller, Parentage } from './parent.ts';
+import { findParent } from './parent.ts';
+import type { Asking } from './questions.ts';
+import { ask } from './questions.ts';
+import { countsForJoin, depthLimit, newExecution, refusalBelow, refusalOfAnother } from './registration.ts';
+import type { PlannedMessage, Session } from './session.ts';
+
+/** One launch, whatever path it comes by: the single way in which work begins below something. */
+export interface Launch {
+  readonly now: number;
+  readonly id: ExecutionId;
+  readonly caller: Caller;
+  readonly kind: ExecutionKind;
+  readonly name: string;
+  /** What makes two launches attempts of one thing. */
+  readonly key?: string;
+  /** Unique with the key under the parent; not given, it is the next one of this key in the tree. */
+  readonly attempt?: number;
+  readonly project?: string;
+  readonly correlationId?: string;
+  readonly nativeId?: string;
+  /** Must exist until this instant without a heartbeat, else it is lost (kind `outside`). */
+  readonly deadlineAt?: number;
+  /** A background agent: the session that it hosts and the run that is its program. */
+  readonly hosts?: {
+    readonly session: Session;
+    readonly runId: RunId;
+    readonly plan: readonly PlannedMessage[];
+  };
+}
+
+export interface Launched {
+  readonly execution: Execution;
+  /** False when this very registration was made before. */
+  readonly isNew: boolean;
+}
+
+/** Registers a child with its parent before whoever asked hears of it (invariant 1). */
+export function* launch(command: Launch): Rule<Launched> {
+  const existing = yield* ask('execution', command.id);
+  if (existing) {
+    const sessionId = command.caller.by === 'session' ? command.caller.sessionId : null;
+    const refused = refusalOfAnother(existing, command.hosts ? null : sessionId);
+    return refused ?? new Draft(command.now).done({ execution: existing, isNew: false });
+  }
+  const found = yield* findParent(command.caller);
+  if (!found.ok) return found;
+  const refused = yield* refusalOf(command, found);
+  if (refused) return refused;
+  const draft = new Draft(command.now);
+  const row = rowOf(command, found, yield* attemptOf(command, found));
+  yield* uncountEarlierFailure(draft, row);
+  draft.register(row, found.holders);
+  if (command.hosts) host(draft, command, row, command.hosts);
+  if (command.deadlineAt !== undefined) draft.wake('heartbeat', row.id, command.deadlineAt);
+  return draft.done({ execution: row, isNew: true });
+}
+
+function* refusalOf(command: Launch, found: Parentage): Asking<Refusal | undefined> {
+  const { parent } = found;
+  if (!parent) return undefined;
+  const refused = refusalBelow(parent);
+  if (refused) return refused;
+  if (parent.depth + 1 > depthLimit) {
+    return refuse(
+      'DEPTH_EXCEEDED',
+      `The tree is ${depthLimit} deep; do this work here instead of launching it.`,
+      {
+        limit: depthLimit,
+      },
+    );
+  }
+  if (command.key === undefined || command.attempt === undefined) return undefined;
+  const same = yield* ask('keyed', parent.id, command.key, command.attempt);
+  if (!same) return undefined;
+  const what = `Attempt ${command.attempt} of "${command.key}"`;
+  return refuse('DUPLICATE_KEY', `${what} exists already as ${same.id}.`, { executionId: same.id });
+}
+
+function* attemptOf(command: Launch, found: Parentage): Asking<number> {
+  if (command.attempt !== undefined) return command.attempt;
+  if (command.key === undefined || !found.parent) return 1;
+  const latest = yield* ask('latestKeyed', found.parent.rootId, command.key);
+  return (latest?.attempt ?? 0) + 1;
+}
+
+function rowOf(command: Launch, found: Parentage, attempt: number): Execution {
+  const { hosts } = command;
+  return newExecution(command.now, found.parent, found.source, {
+    id: command.id,
+    kind: command.kind,
+    name: command.name,
+    key: command.key ?? null,
+    attempt,
+    ...(command.project === undefined ? {} : { project: command.project }),
+    runsIn: hosts?.session.id ?? null,
+    reportsTo: found.reportsTo,
+    mode: found.mode,
+    cancelledBy: found.reportsTo,
+    correlationId: command.correlationId ?? null,
+    nativeId: command.nativeId ?? null,
+    deadlineAt: command.deadlineAt ?? null,
+    wakeOnClose: hosts ? `session:${hosts.session.id}` : null,
+  });
+}
+
+function host(draft: Draft, command: Launch, row: Execution, hosts: NonNullable<Launch['hosts']>): void {
+  draft.add({ do: 'insertSession', row: { ...hosts.session, hostedBy: row.id, project: row.project } });
+  draft.add({
+    do: 'insertRun',
+    row: {
+      id: hosts.runId,
+      project: row.project,
+      name: row.name,
+      sessionId: hosts.session.id,
+      ownerId: row.id,
+      plan: hosts.plan,
+      cursor: 0,
+      currentId: null,
+      state: 'running',
+      outcome: null,
+      outcomeCode: null,
+      cancelRequested: false,
+      createdAt: command.now,
+      endedAt: null,
+    },
+  });
+  draft.wake('run', hosts.runId);
+}
+
+/** `join: 'all'` counts the last attempt of each thing: a new attempt takes back the failure of the one before. */
+function* uncountEarlierFailure(draft: Draft, row: Execution): Asking<void> {
+  if (row.join !== 'all' || row.key === null || !countsForJoin(row.kind)) return;
+  const earlier = yield* ask('latestKeyed', row.rootId, row.key);
+  if (earlier && (earlier.state === 'failed' || earlier.state === 'lost')) {
+    draft.add({ do: 'failures', id: row.rootId, by: -1 });
+  }
+}

@@ -1,0 +1,34 @@
+import type { Execution } from './execution.ts';
+import type { Notice } from './notice.ts';
+
+/** A result longer than this is cut in the text; the whole stays readable by `get_execution`. In characters. */
+export const resultBound = 16_384;
+
+/**
+ * The text of one notice. Its first line is the contract `[stemma ntc_… #EPOCH] NAME STATE (exe_…)`. The line is for the
+ * reader: what was delivered is proved by the delivery's id, never by finding such a line in a text.
+ */
+export function noticeText(notice: Pick<Notice, 'id' | 'attempt'>, epoch: number, of: Execution): string {
+  const head = `[stemma ${notice.id} #${epoch}] ${oneLine(of.name)} ${of.state} (${of.id})`;
+  const again =
+    notice.attempt > 0 ? ['(delivered again: the turn that was to handle it did not succeed)'] : [];
+  const error = of.error ? [`${of.error.code}: ${of.error.message}`] : [];
+  const by = of.state === 'cancelled' && of.cancelRequested ? [`cancelled by ${who(of)}`] : [];
+  const result = of.result ? [bounded(of.result, of)] : [];
+  return [head, ...again, ...by, ...error, ...result].join('\n');
+}
+
+function who(of: Execution): string {
+  const actor = of.cancelRequested?.actor;
+  return actor?.name ? `${actor.kind} ${actor.name}` : (actor?.kind ?? 'somebody');
+}
+
+function bounded(text: string, of: Execution): string {
+  if (text.length <= resultBound) return text;
+  const cut = text.slice(0, resultBound);
+  return `${cut}\n(cut after ${resultBound} of ${text.length} characters; get_execution ${of.id} has all of it)`;
+}
+
+function oneLine(name: string): string {
+  return name.replace(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,123 @@
+import type { ExecutionId, SessionId } from '../base/ids.ts';
+import type { Refusal } from './decision.ts';
+import { refuse } from './decision.ts';
+import type { Execution, ParentSource, ReportMode } from './execution.ts';
+import { isSettled } from './execution.ts';
+import type { Asking } from './questions.ts';
+import { ask } from './questions.ts';
+import { distinct } from './registration.ts';
+import { rules } from './rules.ts';
+import type { Session } from './session.ts';
+import type { Turn } from './turn.ts';
+
+/** Who asks for something to start: an agent through its session, a program through its execution, or a person. */
+export type Caller =
+  | { readonly by: 'session'; readonly sessionId: SessionId; readonly call: CallEvidence }
+  | { readonly by: 'execution'; readonly executionId: ExecutionId }
+  | { readonly by: 'person'; readonly reportsTo?: SessionId };
+
+/** What the driver proved of a call, after its stream was read up to it. `byId`: the call itself named its turn. */
+export type CallEvidence =
+  | { readonly state: 'running'; readonly nativeTurnId: string; readonly byId: boolean }
+  | { readonly state: 'ended' }
+  | { readonly state: 'unknown' };
+
+export interface Parentage {
+  readonly ok: true;
+  readonly parent: Execution | null;
+  readonly source: ParentSource;
+  readonly holders: readonly ExecutionId[];
+  readonly reportsTo: SessionId | null;
+  readonly mode: ReportMode;
+}
+
+/**
+ * Invariant 8: whose child is it? The execution token; the primary owner of the proven running turn; the live tasks of
+ * the session; for a person a visible root. It never falls through a rule that applies.
+ */
+export function* findParent(caller: Caller): Asking<Parentage | Refusal> {
+  if (caller.by === 'person') {
+    const reportsTo = caller.reportsTo ?? null;
+    return {
+      ok: true,
+      parent: null,
+      source: 'none',
+      holders: [],
+      reportsTo,
+      mode: reportsTo ? 'each' : 'none',
+    };
+  }
+  if (caller.by === 'execution') {
+    const parent = yield* ask('execution', caller.executionId);
+    if (!parent)
+      return refuse('NOT_FOUND', `No execution ${caller.executionId}.`, { id: caller.executionId });
+    return { ok: true, parent, source: 'explicit', holders: [], reportsTo: null, mode: 'none' };
+  }
+  const session = yield* ask('session', caller.sessionId);
+  if (!session) return refuse('NOT_FOUND', `No session ${caller.sessionId}.`, { id: caller.sessionId });
+  return yield* ofSession(session, caller.call);
+}
+
+function* ofSession(session: Session, call: CallEvidence): Asking<Parentage | Refusal> {
+  const turn = yield* provenTurn(session, call);
+  if (turn) return yield* ofTurn(session, turn, call);
+  const tasks = yield* ask('liveTasks', session.id);
+  const oldest = tasks[0];
+  if (oldest && call.state !== 'running') return yield* ofTasks(session, oldest, tasks);
+  if (call.state === 'ended' && rules.refuseEnded) {
+    return refuse('TURN_ENDED', 'The turn of this call has ended; nothing was started.');
+  }
+  if (!rules.refuseEnded && call.state === 'ended') {
+    return { ok: true, parent: null, source: 'none', holders: [], reportsTo: session.id, mode: 'each' };
+  }
+  return refuse(
+    'TURN_NOT_PROVEN',
+    'No running turn is proven for this call; nothing was started. Call again.',
+  );
+}
+
+function* provenTurn(session: Session, call: CallEvidence): Asking<Turn | undefined> {
+  for (const id of [session.wakeTurn, session.laneTurn]) {
+    if (id === null) continue;
+    const turn = yield* ask('turn', id);
+    if (!turn) continue;
+    if (!rules.barrier) return turn;
+    const active = turn.state === 'running' || turn.state === 'waiting';
+    if (active && call.state === 'running' && turn.nativeTurnId === call.nativeTurnId) return turn;
+  }
+  return undefined;
+}
+
+function* ofTurn(session: Session, turn: Turn, call: CallEvidence): Asking<Parentage | Refusal> {
+  const owners = yield* ask('owners', turn.id);
+  const unsettled = owners.filter((owner) => !isSettled(owner.state));
+  const parent = unsettled[0];
+  if (!parent)
+    return refuse('CANCELLED', 'Everything that owned this turn was cancelled; nothing was started.');
+  const others = rules.holders ? unsettled.slice(1).map((owner) => owner.id) : [];
+  // A call that only its order places in this turn may come from a background task of an earlier one.
+  const byTask = call.state === 'running' && !call.byId ? yield* parentsOfTasks(session) : [];
+  return {
+    ok: true,
+    parent,
+    source: 'turn',
+    holders: distinct([...others, ...byTask], parent.id),
+    reportsTo: session.id,
+    mode: 'each',
+  };
+}
+
+function* parentsOfTasks(session: Session): Asking<ExecutionId[]> {
+  const tasks = yield* ask('liveTasks', session.id);
+  return tasks.flatMap((task) => (task.parentId === null || task.detachedAt !== null ? [] : [task.parentId]));
+}
+
+function* ofTasks(session: Session, oldest: Execution, tasks: Execution[]): Asking<Parentage | Refusal> {
+  const parent = oldest.parentId === null ? undefined : yield* ask('execution', oldest.parentId);
+  if (!parent) return refuse('TURN_ENDED', 'The turn of this call has ended; nothing was started.');
+  const others = tasks.flatMap((task) =>
+    task.parentId === null || task.detachedAt !== null ? [] : [task.parentId],
+  );
+  const holders = rules.holders ? distinct(others, parent.id) : [];
+  return { ok: true, parent, source: 'task', holders, reportsTo: session.id, mode: 'each' };
+}

@@ -1,0 +1,92 @@
+import type { ExecutionId, NoticeId, RunId, SessionId, SteerId, TurnId } from '../base/ids.ts';
+import type { Execution } from './execution.ts';
+import type { Notice } from './notice.ts';
+import type { Input, Run, Session } from './session.ts';
+import type { Steer, Turn } from './turn.ts';
+
+/**
+ * What a rule may ask of the state, as data: a store answers inside the transaction that applies the decision, so a
+ * rule never works on something stale. Lists are bounded by `limit` where a tree could make them long.
+ */
+export interface Questions {
+  execution: { args: [id: ExecutionId]; answer: Execution | undefined };
+  session: { args: [id: SessionId]; answer: Session | undefined };
+  turn: { args: [id: TurnId]; answer: Turn | undefined };
+  /** Executions that own the turn, in the order in which they joined. */
+  owners: { args: [turn: TurnId]; answer: Execution[] };
+  /** How many turns owned by the execution ended as `refused`, this one not counted. */
+  refusedTurns: { args: [execution: ExecutionId, but: TurnId]; answer: number };
+  /** A turn that has not ended and is owned by this execution. */
+  activeTurnOf: { args: [execution: ExecutionId]; answer: Turn | undefined };
+  /** Who holds a share in this execution. */
+  holders: { args: [execution: ExecutionId]; answer: ExecutionId[] };
+  /** Unclosed executions that this one holds (edges from it to older ones point the other way). */
+  held: { args: [holder: ExecutionId]; answer: Execution[] };
+  openChildren: { args: [parent: ExecutionId, limit: number]; answer: Execution[] };
+  /** The execution registered under a parent with this key and attempt. */
+  keyed: { args: [parent: ExecutionId, key: string, attempt: number]; answer: Execution | undefined };
+  /** The latest execution registered under the root with this key, for `join: 'all'`. */
+  latestKeyed: { args: [root: ExecutionId, key: string]; answer: Execution | undefined };
+  input: { args: [message: ExecutionId]; answer: Input | undefined };
+  /** The first message of the queue that is not being steered. */
+  nextInput: { args: [session: SessionId]; answer: Input | undefined };
+  /** The smallest queue position in use, or 0. */
+  headPosition: { args: [session: SessionId]; answer: number };
+  tailPosition: { args: [session: SessionId]; answer: number };
+  notice: { args: [id: NoticeId]; answer: Notice | undefined };
+  /** Owed, mode `each`, due at `now`, oldest first. */
+  owed: { args: [session: SessionId, now: number, limit: number]; answer: Notice[] };
+  /** Owed or claimed, counted on this execution. */
+  pendingOn: { args: [execution: ExecutionId]; answer: Notice[] };
+  /** Owed or claimed, destined to this session. */
+  pendingFor: { args: [session: SessionId]; answer: Notice[] };
+  noticesOfSteer: { args: [steer: SteerId]; answer: Notice[] };
+  noticesOfContinuation: { args: [continuation: ExecutionId]; answer: Notice[] };
+  noticeOf: { args: [execution: ExecutionId]; answer: Notice | undefined };
+  steer: { args: [id: SteerId]; answer: Steer | undefined };
+  /** Claimed or written, of this session. */
+  openSteers: { args: [session: SessionId]; answer: Steer[] };
+  /** Unsettled executions of kind `task` of this session, oldest first. */
+  liveTasks: { args: [session: SessionId]; answer: Execution[] };
+  /** The newest task of the session that the agent names so. */
+  taskNamed: { args: [session: SessionId, nativeId: string]; answer: Execution | undefined };
+  /** Messages queued in the session, those being steered included. */
+  inputs: { args: [session: SessionId]; answer: Input[] };
+  /**
+   * Unclosed executions that end with the session: roots that run in it, and whatever it owns or runs whose parent does
+   * not. Parents first.
+   */
+  openOwnedBy: { args: [session: SessionId]; answer: Execution[] };
+  run: { args: [id: RunId]; answer: Run | undefined };
+  /** Running runs whose messages go to this session. */
+  runsOf: { args: [session: SessionId]; answer: Run[] };
+  /** The running run that is the program of this execution. */
+  runOwnedBy: { args: [execution: ExecutionId]; answer: Run | undefined };
+}
+
+export type QuestionName = keyof Questions;
+
+export type Question = {
+  [Name in QuestionName]: { readonly ask: Name; readonly args: Questions[Name]['args'] };
+}[QuestionName];
+
+/** Answers questions synchronously from one consistent state. */
+export type Answerer = (question: Question) => unknown;
+
+/** A computation that asks: pure, restartable, and the same for a store in this process and one across a socket. */
+export type Asking<T> = Generator<Question, T, unknown>;
+
+/** Asks one question: `const parent = yield* ask('execution', id)`. */
+export function* ask<Name extends QuestionName>(
+  name: Name,
+  ...args: Questions[Name]['args']
+): Asking<Questions[Name]['answer']> {
+  return (yield { ask: name, args } as unknown as Question) as Questions[Name]['answer'];
+}
+
+/** Runs a computation to its end against something that answers at once. */
+export function answerAll<T>(asking: Asking<T>, answer: Answerer): T {
+  let step = asking.next();
+  while (!step.done) step = asking.next(answer(step.value));
+  return step.value;
+}

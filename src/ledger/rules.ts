@@ -1,0 +1,36 @@
+/**
+ * The rules without which the protocol breaks, named as in docs/model.md. Always on; a test may switch one off to show
+ * that the simulator notices. Nothing else may write here.
+ */
+export const rules = {
+  /** R1: text that has left us comes back only on negative proof. */
+  withdraw: true,
+  /** R2: text of ours that the agent takes up by itself starts a turn owned by what it carries. */
+  adoptByText: true,
+  /** R3: a tool call is resolved only after the driver's stream was read up to it. */
+  barrier: true,
+  /** R4: a launch in a shared turn is held by every other unsettled owner. */
+  holders: true,
+  /** R5: a background task settles owing a notice. */
+  taskNotice: true,
+  /** R6: the end of a turn carries the set of tasks that lives as of that event. */
+  taskSnapshot: true,
+  /** R7: a sent text is looked for in the agent's record and in its queue before it is sent again. */
+  queueEvidence: true,
+  /** R8: an end is accepted only for a turn whose own start was seen. */
+  startFence: true,
+  /** R9: a send that the agent provably never got fails, and goes back. */
+  sendProof: true,
+  /** R10: a notice whose continuation failed is owed again. */
+  handedBack: true,
+  /** R11: cancel is a latch on the tree, waives its notices, and never interrupts a turn it shares. */
+  cancelLatch: true,
+  cancelWaives: true,
+  stepDown: true,
+  /** R12: a call of an ended turn is refused. */
+  refuseEnded: true,
+  /** R13: a run advances by compare-and-set. */
+  advanceOnce: true,
+};
+
+export type RuleName = keyof typeof rules;

@@ -1,0 +1,77 @@
+import type { ExecutionId, RunId, SessionId, SteerId, TurnId } from '../base/ids.ts';
+import type { Outcome } from './execution.ts';
+
+/** `cold`: no process. `live`: a conversation is open. `stopped`: stays so until a person sends a message. */
+export type SessionState = 'cold' | 'live' | 'stopped';
+
+/** One durable conversation with one agent, in one working directory. */
+export interface Session {
+  readonly id: SessionId;
+  readonly project: string;
+  /** Name of the agent profile. */
+  readonly agent: string;
+  readonly cwd: string;
+  readonly title: string | null;
+  readonly state: SessionState;
+  /** The execution that hosts it (kind `agent`), or null for a person's or a run's. */
+  readonly hostedBy: ExecutionId | null;
+  /** The turn that holds the lane, or null: *the* answer to "is this session busy". */
+  readonly laneTurn: TurnId | null;
+  /** What the agent does by itself while the lane's turn has not begun: it goes before that turn. */
+  readonly wakeTurn: TurnId | null;
+  /** The turn before the current ones: late activity belongs to its root. */
+  readonly lastTurn: TurnId | null;
+  /** Bumped when its process is fenced: writes of an older epoch are refused. */
+  readonly epoch: number;
+  readonly node: string;
+  readonly nativeId: string | null;
+  /** How far the driver's stream was processed durably. */
+  readonly position: number;
+  /** Failed attempts in a row to open the conversation. */
+  readonly failedOpens: number;
+  readonly createdAt: number;
+  readonly lastActivityAt: number;
+}
+
+/** A message waiting for the lane, durable, first in first out by `position`. */
+export interface Input {
+  readonly executionId: ExecutionId;
+  readonly sessionId: SessionId;
+  /** Order in the queue; a message whose send failed goes back to the head with a smaller one. */
+  readonly position: number;
+  readonly text: string;
+  /** Its sender asked to put it into the running turn. Cleared when that was refused. */
+  readonly wantsSteer: boolean;
+  /** Set while the text is on its way into the running turn. */
+  readonly steerId: SteerId | null;
+}
+
+export interface PlannedMessage {
+  readonly text: string;
+  readonly timeoutMs: number;
+  readonly onFailure: 'stop' | 'continue';
+  readonly join: 'own' | 'all';
+  readonly check: string | null;
+  readonly background: 'wait' | 'cancel' | 'detach';
+}
+
+/** One execution of a plan with one sequence step: a message goes out when the one before it is closed. */
+export interface Run {
+  readonly id: RunId;
+  readonly project: string;
+  readonly name: string;
+  readonly sessionId: SessionId;
+  /** The execution it is the program of (a background agent), or null when its messages are roots. */
+  readonly ownerId: ExecutionId | null;
+  readonly plan: readonly PlannedMessage[];
+  /** Messages sent so far; the compare-and-set of `advance`. */
+  readonly cursor: number;
+  /** The message sent last. */
+  readonly currentId: ExecutionId | null;
+  readonly state: 'running' | 'ended';
+  readonly outcome: Outcome | null;
+  readonly outcomeCode: string | null;
+  readonly cancelRequested: boolean;
+  readonly createdAt: number;
+  readonly endedAt: number | null;
+}

@@ -1,0 +1,102 @@
+import type { ExecutionId, NoticeId } from '../base/ids.ts';
+import type { Draft, Rule } from './decision.ts';
+import { Draft as NewDraft, refuse } from './decision.ts';
+import type { Execution, ExecutionUsage, Failure, SettledState } from './execution.ts';
+import { isSettled } from './execution.ts';
+import type { Asking } from './questions.ts';
+import { ask } from './questions.ts';
+import { countsForJoin } from './registration.ts';
+
+/** How an execution ended. */
+export interface Ending {
+  readonly state: SettledState;
+  readonly error?: Failure | null;
+  readonly result?: string | null;
+  readonly usage?: ExecutionUsage | null;
+}
+
+/** The end of an execution that is not settled by a turn: a step, a check, an outside program, a task. */
+export interface Settle {
+  readonly now: number;
+  readonly id: ExecutionId;
+  /** Id of the notice, should one be owed. */
+  readonly noticeId: NoticeId;
+  readonly ending: Ending;
+}
+
+/** Settles it and owes its notice in one transaction. A second end changes nothing and says how it had ended. */
+export function* settle(command: Settle): Rule<{ readonly state: SettledState; readonly isNew: boolean }> {
+  const row = yield* ask('execution', command.id);
+  if (!row) return refuse('NOT_FOUND', `No execution ${command.id}.`, { id: command.id });
+  const draft = new NewDraft(command.now);
+  if (isSettled(row.state)) {
+    draft.event('alarm', row, { what: 'lateEvidence', state: command.ending.state });
+    return draft.done({ state: row.state, isNew: false });
+  }
+  yield* end(draft, row, command.ending, command.noticeId);
+  return draft.done({ state: command.ending.state, isNew: true });
+}
+
+/** Settles within a larger decision. */
+export function* end(draft: Draft, row: Execution, ending: Ending, noticeId: NoticeId): Asking<void> {
+  if (isSettled(row.state) || draft.settles(row.id)) return;
+  draft.settle(row, ending);
+  yield* countFailure(draft, row, ending.state);
+  if (!(yield* owesNotice(row))) return;
+  yield* owe(draft, row, ending, noticeId);
+}
+
+/** A cancel from above or by the parent itself owes nothing; one by an operator, a budget or a deadline does. */
+function* owesNotice(row: Execution): Asking<boolean> {
+  if (row.mode === 'none' || row.reportsTo === null || row.detachedAt !== null) return false;
+  const by = row.cancelRequested?.actor.kind;
+  if (by === 'parent' || by === 'agent') return false;
+  const countedOn = row.parentId === null ? row : yield* ask('execution', row.parentId);
+  return countedOn?.cancelRequested === null;
+}
+
+function* owe(draft: Draft, row: Execution, ending: Ending, id: NoticeId): Asking<void> {
+  if (row.reportsTo === null || row.mode === 'none') return;
+  const countedOn = row.parentId ?? row.id;
+  draft.add({
+    do: 'insertNotice',
+    row: {
+      id,
+      executionId: row.id,
+      rootId: row.rootId,
+      countedOn,
+      sessionId: row.reportsTo,
+      mode: row.mode,
+      state: 'owed',
+      attempt: 0,
+      epoch: 0,
+      steerId: null,
+      continuationId: null,
+      reason: null,
+      actor: null,
+      notBefore: draft.now,
+      owedAt: draft.now,
+      handedAt: null,
+      handledAt: null,
+    },
+  });
+  draft.tell({
+    type: 'notice.owed',
+    rootId: row.rootId,
+    sessionId: row.reportsTo,
+    data: { noticeId: id, executionId: row.id, state: ending.state },
+  });
+  draft.open(countedOn, 1);
+  for (const holder of yield* ask('holders', row.id)) draft.open(holder, 1);
+  draft.wake('session', row.reportsTo);
+}
+
+function* countFailure(draft: Draft, row: Execution, state: SettledState): Asking<void> {
+  if (row.join !== 'all' || row.parentId === null || !countsForJoin(row.kind)) return;
+  if (state !== 'failed' && state !== 'lost') return;
+  if (row.key !== null) {
+    const latest = yield* ask('latestKeyed', row.rootId, row.key);
+    if (latest && latest.id !== row.id) return;
+  }
+  draft.add({ do: 'failures', id: row.rootId, by: 1 });
+}

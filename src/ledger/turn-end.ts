@@ -1,0 +1,205 @@
+import type { FreshIds, SessionId } from '../base/ids.ts';
+import type { Rule } from './decision.ts';
+import { Draft } from './decision.ts';
+import type { Execution, ExecutionUsage, Failure } from './execution.ts';
+import { isSettled } from './execution.ts';
+import { giveBackClaim, giveBackHanded, handle, waive } from './hand-over.ts';
+import type { Asking } from './questions.ts';
+import { ask } from './questions.ts';
+import { distinct, newExecution, refusalBelow } from './registration.ts';
+import { rules } from './rules.ts';
+import type { Session } from './session.ts';
+import { end } from './settle.ts';
+import type { Ending } from './settle.ts';
+import type { Steer, Turn, TurnStatus } from './turn.ts';
+
+/** The agent is idle again, as its driver saw it. */
+export interface AgentEnded {
+  readonly now: number;
+  readonly sessionId: SessionId;
+  readonly nativeTurnId: string;
+  readonly status: 'succeeded' | 'failed' | 'interrupted' | 'lost';
+  readonly answer: string;
+  readonly error?: Failure & { readonly kind?: 'capacity' | 'login' | 'agent'; readonly resetsAt?: number };
+  readonly usage?: ExecutionUsage;
+  /** Background work of the agent that lives as of this event. */
+  readonly tasks: readonly { readonly taskId: string; readonly name: string }[];
+  readonly position: number;
+  /** Whether the end of a turn proves that a steered text it did not take up never will be. */
+  readonly endIsNegativeProof: boolean;
+  readonly fresh: FreshIds;
+}
+
+/** What the end of a turn came to. A second end, or one of a turn that was not seen to begin, is `ignored`. */
+export type Ended = 'ended' | 'ignored';
+
+/** Settles every owner of the turn in one transaction, registers what lives on, and gives the lane up. */
+export function* agentEnded(command: AgentEnded): Rule<Ended> {
+  const draft = new Draft(command.now);
+  const session = yield* ask('session', command.sessionId);
+  const turn = session ? yield* endingTurn(session, command.nativeTurnId) : undefined;
+  if (!session || !turn) {
+    draft.tell({
+      type: 'turn.endIgnored',
+      rootId: null,
+      sessionId: command.sessionId,
+      data: { nativeTurnId: command.nativeTurnId },
+    });
+    return draft.done<Ended>('ignored');
+  }
+  yield* endTurn(draft, session, turn, command);
+  return draft.done<Ended>('ended');
+}
+
+/** An end counts only for a turn whose own start was seen (invariant 6). */
+function* endingTurn(session: Session, nativeTurnId: string): Asking<Turn | undefined> {
+  for (const id of [session.wakeTurn, session.laneTurn]) {
+    const turn = id === null ? undefined : yield* ask('turn', id);
+    if (!turn || turn.state === 'ended') continue;
+    if (!rules.startFence) return turn;
+    if (turn.state !== 'starting' && turn.nativeTurnId === nativeTurnId) return turn;
+  }
+  return undefined;
+}
+
+/** Ends a turn within a larger decision. */
+export function* endTurn(draft: Draft, session: Session, turn: Turn, command: AgentEnded): Asking<void> {
+  const owners = yield* ask('owners', turn.id);
+  yield* registerTasks(draft, session, owners, command);
+  for (const steer of yield* ask('openSteers', session.id)) {
+    const isProof = steer.state === 'claimed' || command.endIsNegativeProof || !rules.withdraw;
+    if (steer.turnId === turn.id && isProof) yield* refuseSteer(draft, session, steer);
+  }
+  let place = 0;
+  for (const owner of owners) {
+    if (isSettled(owner.state)) continue;
+    const ending = endingOf(owner, command);
+    if (owner.kind === 'continuation') yield* resolveHanded(draft, owner, ending, command);
+    yield* settleOwner(draft, owner, ending, command, place++);
+  }
+  const status: TurnStatus = command.status;
+  draft.add({
+    do: 'patchTurn',
+    id: turn.id,
+    set: { state: 'ended', status, endedAt: draft.now, position: command.position },
+  });
+  releaseLane(draft, session, turn, command.position);
+  draft.tell({ type: 'turn.ended', rootId: null, sessionId: session.id, data: { turnId: turn.id, status } });
+}
+
+function releaseLane(draft: Draft, session: Session, turn: Turn, position: number): void {
+  const freed =
+    session.wakeTurn === turn.id ? { wakeTurn: null } : { laneTurn: session.wakeTurn, wakeTurn: null };
+  const set = { ...freed, lastTurn: turn.id, position, lastActivityAt: draft.now };
+  draft.add({ do: 'patchSession', id: session.id, set });
+  draft.wake('session', session.id);
+}
+
+function endingOf(owner: Execution, command: AgentEnded): Ending {
+  const { answer, usage = null, error = null } = command;
+  const failure: Failure | null = error ? { code: error.code, message: error.message } : null;
+  if (owner.cancelRequested) return { state: 'cancelled', result: answer || null, usage };
+  if (command.status === 'succeeded') return { state: 'succeeded', result: answer, usage };
+  if (command.status === 'interrupted') return { state: 'cancelled', result: answer || null, usage };
+  return { state: command.status, result: answer || null, usage, error: failure };
+}
+
+/** A message with a check stays open by one child until the check has run. */
+function* settleOwner(
+  draft: Draft,
+  owner: Execution,
+  ending: Ending,
+  command: AgentEnded,
+  place: number,
+): Asking<void> {
+  if (owner.check !== null && ending.state === 'succeeded') {
+    const row = newExecution(draft.now, owner, 'explicit', {
+      id: command.fresh.at('execution', 1000 + place),
+      kind: 'step',
+      name: 'check',
+      state: 'queued',
+      cancelledBy: owner.runsIn,
+    });
+    draft.register(row, []);
+    draft.patch(owner.id, { drain: 1 });
+    if (owner.open + draft.added(owner.id) === 1) draft.wake('drained', owner.id);
+  }
+  yield* end(draft, owner, ending, command.fresh.at('notice', place));
+}
+
+/** `handled` only if the turn succeeded; else owed again, or waived when it was cancelled or interrupted. */
+function* resolveHanded(draft: Draft, owner: Execution, ending: Ending, command: AgentEnded): Asking<void> {
+  for (const notice of yield* ask('noticesOfContinuation', owner.id)) {
+    if (notice.state !== 'handed') continue;
+    if (ending.state === 'succeeded' || !rules.handedBack) handle(draft, notice);
+    else if (owner.cancelRequested) yield* waive(draft, notice, 'cancelled', owner.cancelRequested.actor);
+    else if (ending.state === 'cancelled') yield* waive(draft, notice, 'interrupted', { kind: 'person' });
+    else yield* giveBackHanded(draft, notice, retryOf(command));
+  }
+}
+
+/** A usage limit or an expired sign-in is no failed delivery; without a known instant nothing wakes by itself. */
+function retryOf(command: AgentEnded): { spends: boolean; notBefore?: number } {
+  const kind = command.error?.kind;
+  if (kind !== 'capacity' && kind !== 'login') return { spends: true };
+  return { spends: false, notBefore: command.error?.resetsAt ?? Number.MAX_SAFE_INTEGER };
+}
+
+/** The text of a steer will provably never be taken up: its notices are owed again, its message is next in the queue. */
+export function* refuseSteer(
+  draft: Draft,
+  session: Session,
+  steer: Steer,
+  state: 'refused' | 'withdrawn' = 'refused',
+): Asking<void> {
+  draft.add({ do: 'patchSteer', id: steer.id, set: { state, endedAt: draft.now } });
+  for (const notice of yield* ask('noticesOfSteer', steer.id)) {
+    if (notice.state === 'claimed') giveBackClaim(draft, notice);
+  }
+  if (steer.messageId === null) return;
+  const position = (yield* ask('headPosition', session.id)) - 1;
+  draft.add({ do: 'patchInput', id: steer.messageId, set: { steerId: null, wantsSteer: false, position } });
+  draft.wake('session', session.id);
+}
+
+/** What the agent still runs by itself becomes `task` executions in the transaction that settles its turn (R6). */
+function* registerTasks(
+  draft: Draft,
+  session: Session,
+  owners: readonly Execution[],
+  command: AgentEnded,
+): Asking<void> {
+  if (!rules.taskSnapshot) return;
+  let place = 0;
+  for (const task of command.tasks) {
+    if (yield* ask('taskNamed', session.id, task.taskId)) continue;
+    registerTask(draft, session, owners, { ...task, id: command.fresh.at('execution', 100 + place++) });
+  }
+}
+
+/** Registers one background task under the turn's primary owner, held by the others. */
+export function registerTask(
+  draft: Draft,
+  session: Session,
+  owners: readonly Execution[],
+  task: { readonly id: Execution['id']; readonly taskId: string; readonly name: string },
+): void {
+  const unsettled = owners.filter((owner) => !isSettled(owner.state));
+  const primary = unsettled[0];
+  const parent = primary && !refusalBelow(primary) ? primary : null;
+  const counted = parent !== null && parent.background === 'wait';
+  const row = newExecution(draft.now, parent, parent ? 'turn' : 'none', {
+    id: task.id,
+    kind: 'task',
+    name: task.name,
+    project: session.project,
+    runsIn: session.id,
+    reportsTo: rules.taskNotice && counted ? session.id : null,
+    mode: rules.taskNotice && counted ? 'each' : 'none',
+    cancelledBy: session.id,
+    nativeId: task.taskId,
+    detachedAt: parent && parent.background === 'detach' ? draft.now : null,
+  });
+  const others = rules.holders ? unsettled.slice(1).map((owner) => owner.id) : [];
+  draft.register(row, parent ? distinct(others, parent.id) : []);
+}

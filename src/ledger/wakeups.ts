@@ -1,0 +1,13 @@
+import type { Wake } from './effects.ts';
+
+/**
+ * Durable, delayed, at-least-once calls of an idempotent handler. A wake-up is enqueued by an effect of the ledger's own
+ * transaction and fires after the commit. Wake-ups of one target are merged while they wait; one that arrives while its
+ * handler runs makes it run once more. Handlers of different targets run side by side.
+ */
+export interface Wakeups {
+  /** Starts calling. `handle` may reject: the wake-up stays and is called again with back-off. */
+  start(handle: (wake: Wake) => Promise<void>): Promise<void>;
+  /** Starts nothing more and resolves when no handler runs. What is due stays due. */
+  stop(): Promise<void>;
+}

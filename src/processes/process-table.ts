@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** One process as the machine lists it. `startedAt` is opaque; together with the pid it never names two processes. */
+export interface ProcessRow {
+  readonly pid: number;
+  readonly parentPid: number;
+  readonly groupId: number;
+  readonly startedAt: string;
+  /** Dead, but not yet collected by its parent: it runs nothing, and its pid is still taken. */
+  readonly isZombie: boolean;
+}
+
+/** The row of one process, or undefined when no process has this pid. Blocks for some 20 µs (one `ps` without /proc). */
+export function readProcess(pid: number): ProcessRow | undefined {
+  const boot = bootId();
+  return boot === undefined ? rowsOfPs(['-p', String(pid)])[0] : readStat(pid, boot);
+}
+
+/** Every process of the machine that can be seen. Blocks for some 15 µs a process, so that the picture is of one moment. */
+export function readProcessTable(): ProcessRow[] {
+  const boot = bootId();
+  if (boot === undefined) return rowsOfPs(['-A']);
+  const rows: ProcessRow[] = [];
+  for (const name of readdirSync('/proc')) {
+    const row = /^\d+$/.test(name) ? readStat(Number(name), boot) : undefined;
+    if (row) rows.push(row);
+  }
+  return rows;
+}
+
+/** The value of a variable in the environment with which the process was started. Undefined where that cannot be read. */
+export function readStartVariable(pid: number, name: string): string | undefined {
+  if (bootId() === undefined) return undefined;
+  const text = readOrNothing(`/proc/${pid}/environ`) ?? '';
+  const start = `\0${text}`.indexOf(`\0${name}=`);
+  return start < 0 ? undefined : text.slice(start + name.length + 1).split('\0', 1)[0];
+}
+
+let knownBootId: string | null | undefined;
+
+// Start times of /proc count from the boot of the machine, so they are only unique together with it.
+function bootId(): string | undefined {
+  if (knownBootId === undefined) {
+    const canReadStat = readOrNothing('/proc/self/stat') !== undefined;
+    knownBootId = canReadStat ? (readOrNothing('/proc/sys/kernel/random/boot_id')?.trim() ?? null) : null;
+  }
+  return knownBootId ?? undefined;
+}
+
+function readStat(pid: number, boot: string): ProcessRow | undefined {
+  const text = readOrNothing(`/proc/${pid}/stat`);
+  if (text === undefined) return undefined;
+  // The second field is the program's name in parentheses and may hold blanks and parentheses itself.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [state = 'X', parentPid, groupId] = fields;
+  return {
+    pid,
+    parentPid: Number(parentPid),
+    groupId: Number(groupId),
+    startedAt: `${boot}:${fields[19]}`,
+    isZombie: isDeadState(state),
+  };
+}
+
+function isDeadState(state: string): boolean {
+  return /^[ZXx]/.test(state);
+}
+
+const psFormat = ['-o', 'pid=', '-o', 'ppid=', '-o', 'pgid=', '-o', 'state=', '-o', 'lstart='];
+
+function rowsOfPs(selection: readonly string[]): ProcessRow[] {
+  let text: string;
+  try {
+    // The launching shell asks with the same two variables: the text must come out the same.
+    const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC0' };
+    text = execFileSync('ps', [...selection, ...psFormat], {
+      encoding: 'utf8',
+      env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  } catch {
+    return [];
+  }
+  const rows: ProcessRow[] = [];
+  for (const line of text.split('\n')) {
+    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*\S)\s*$/.exec(line);
+    if (!match) continue;
+    const [, pid, parentPid, groupId, state = '', startedAt = ''] = match;
+    rows.push({
+      pid: Number(pid),
+      parentPid: Number(parentPid),
+      groupId: Number(groupId),
+      startedAt: startedAt.replace(/\s+/g, ' '),
+      isZombie: isDeadState(state),
+    });
+  }
+  return rows;
+}
+
+function readOrNothing(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return undefined;
+  }
+}
