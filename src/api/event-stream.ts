@@ -18,8 +18,8 @@ export interface StreamOptions {
   /** How much may wait for a client that does not read, in bytes. What is more, cuts it off; it resumes by cursor. */
   readonly bufferBytes: number;
   readonly closing: AbortSignal;
-  /** Breaks the connection under the stream. */
-  readonly cutOff: () => void;
+  /** Node's response under the stream, to break it; without one, the stream ends by an error. */
+  readonly connection: { destroy(): unknown } | undefined;
 }
 
 const pageSize = 200;
@@ -131,7 +131,8 @@ class ClientStream {
     if (-(this.#controller.desiredSize ?? 0) <= this.#options.bufferBytes) return;
     this.finish();
     this.#options.log.warn('an event stream was cut off: its client does not read');
-    this.#options.cutOff();
+    if (this.#options.connection) this.#options.connection.destroy();
+    else this.#controller.error(new Error('the client does not read'));
   }
 
   async #whenRead(): Promise<void> {

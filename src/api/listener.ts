@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import type { Clock } from '../base/clock.ts';
 import { StemmaError } from '../base/errors.ts';
 import { problemResponse, toProblem } from './problems.ts';
 
@@ -17,22 +18,29 @@ export interface Listener {
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
+  readonly clock: Clock;
   /** Which request handler; `env` has node's own `incoming` and `outgoing`. */
   readonly fetch: (request: Request, env: unknown) => Response | Promise<Response>;
 }
 
 /** Listens. Rejects with `PORT_IN_USE`, or with what the operating system said. */
-export async function listen({ host, port, fetch }: ListenOptions): Promise<Listener> {
+export async function listen({ host, port, clock, fetch }: ListenOptions): Promise<Listener> {
   const badRequest = new StemmaError('INVALID_INPUT', 'The request is not valid HTTP.');
   const server = createServer(
     // A slow sender must not keep a connection for ever; answers may take as long as they like (waits, streams).
     { headersTimeout: 20_000, requestTimeout: 60_000, keepAliveTimeout: 20_000 },
-    getRequestListener(fetch, { overrideGlobalObjects: false, errorHandler: () => problemResponse(badRequest) }),
+    getRequestListener(fetch, {
+      overrideGlobalObjects: false,
+      errorHandler: () => problemResponse(badRequest),
+    }),
   );
   server.on('clientError', (_error, socket) => refuse(socket as Socket, badRequest));
-  // Nothing here speaks another protocol yet; without a listener node would drop such a connection without a word.
   await bound(server, host, port);
-  return { host, port: (server.address() as AddressInfo).port, close: (graceMs) => close(server, graceMs) };
+  return {
+    host,
+    port: (server.address() as AddressInfo).port,
+    close: (graceMs) => close(server, clock, graceMs),
+  };
 }
 
 function bound(server: Server, host: string, port: number): Promise<void> {
@@ -58,12 +66,13 @@ function refuse(socket: Socket, error: StemmaError): void {
   socket.end(`${head.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }
 
-function close(server: Server, graceMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    server.close(() => resolve());
+function close(server: Server, clock: Clock, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(graceMs, () => server.closeAllConnections());
+    server.close(() => {
+      cancel();
+      resolve();
+    });
+    server.closeIdleConnections();
   });
-  server.closeIdleConnections();
-  const cutOff = AbortSignal.timeout(graceMs);
-  cutOff.addEventListener('abort', () => server.closeAllConnections(), { once: true });
-  return closed;
 }

@@ -48,7 +48,12 @@ export function describeApi(version: string): OpenApiDocument {
   };
 }
 
-function describeRoute(id: string, path: string, spec: RouteSpec, schemas: Record<string, JsonSchema>): Operation {
+function describeRoute(
+  id: string,
+  path: string,
+  spec: RouteSpec,
+  schemas: Record<string, JsonSchema>,
+): Operation {
   const json = (schema: z.ZodType, io: 'input' | 'output') => ({
     'application/json': { schema: collect(schema, io, schemas) },
   });
@@ -82,7 +87,11 @@ function pathParameters(path: string): unknown[] {
 function queryParameters(query: z.ZodType | undefined): unknown[] {
   if (query === undefined) return [];
   const schema = z.toJSONSchema(query, { io: 'input', unrepresentable: 'any' });
-  return Object.entries(schema.properties ?? {}).map(([name, property]) => ({ name, in: 'query', schema: property }));
+  return Object.entries(schema.properties ?? {}).map(([name, property]) => ({
+    name,
+    in: 'query',
+    schema: property,
+  }));
 }
 
 function headerParameters(spec: RouteSpec): unknown[] {
@@ -125,12 +134,19 @@ function describeOthers(schemas: Record<string, JsonSchema>): Record<string, Rec
     [otherPaths.events]: get('events', 'Committed events as server-sent events; Last-Event-ID resumes', {
       parameters: queryParameters(eventsQuery),
       responses: {
-        200: { description: 'Each data line is an Event', content: { 'text/event-stream': { schema: eventSchema } } },
+        200: {
+          description: 'Each data line is an Event',
+          content: { 'text/event-stream': { schema: eventSchema } },
+        },
         default: problemAnswer,
       },
     }),
     [otherPaths.mcp]: {
-      post: { operationId: 'mcp', summary: 'The tools of an agent (MCP, Streamable HTTP)', responses: text('JSON-RPC') },
+      post: {
+        operationId: 'mcp',
+        summary: 'The tools of an agent (MCP, Streamable HTTP)',
+        responses: text('JSON-RPC'),
+      },
     },
     [otherPaths.healthz]: get('healthz', 'Whether the process is alive', { security: [] }),
     [otherPaths.readyz]: get('readyz', 'Whether the server takes work'),

@@ -33,7 +33,11 @@ export async function loadPage(folder: string): Promise<PageFiles> {
 /** The response for a file of the page. */
 export function pageResponse({ content, contentType }: PageFile): Response {
   return new Response(content, {
-    headers: { 'content-type': contentType, 'content-security-policy': pagePolicy, 'cache-control': 'no-cache' },
+    headers: {
+      'content-type': contentType,
+      'content-security-policy': pagePolicy,
+      'cache-control': 'no-cache',
+    },
   });
 }
 

@@ -24,4 +24,3 @@ export interface HandlerContext {
   /** How the page is reached, without a path: `http://127.0.0.1:4000`. */
   readonly pageOrigin: () => string;
 }
-

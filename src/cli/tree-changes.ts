@@ -18,8 +18,12 @@ export interface TreeChanges {
   readonly notices: readonly Notice[];
 }
 
-/** Compares two readings; without an earlier one, everything is new. */
-export function treeChanges(before: TreeView | undefined, after: TreeView): TreeChanges {
+/**
+ * Compares two readings; without an earlier one, everything is new. `essential` leaves out what changes only a count or
+ * a time; `any` takes every field.
+ */
+export function treeChanges(before: TreeView | undefined, after: TreeView, kind: 'essential' | 'any'): TreeChanges {
+  const fingerprint = kind === 'any' ? JSON.stringify : executionPrint;
   const known = new Map(before?.executions.map((execution) => [execution.id, fingerprint(execution)]));
   const delivered = new Map(before?.notices.map((notice) => [notice.id, noticePrint(notice)]));
   return {
@@ -42,7 +46,7 @@ export interface ChangeOptions {
  * turn of its own (waived, or owed again), since the others are told by the lines of the executions.
  */
 export function changeLines(before: TreeView | undefined, after: TreeView, options: ChangeOptions): Line[] {
-  const changes = treeChanges(before, after);
+  const changes = treeChanges(before, after, 'essential');
   const nodes = new Map(growForest(after).flatMap(allNodes));
   const told = new Set(changes.executions.map(({ id }) => id));
   const lines = changes.executions.flatMap((execution) => {
@@ -91,7 +95,7 @@ function allNodes(node: TreeNode): [string, TreeNode][] {
 }
 
 // What makes a new line: times and counts alone do not.
-function fingerprint({ state, waiting, closed, parentId, outcome }: Execution): string {
+function executionPrint({ state, waiting, closed, parentId, outcome }: Execution): string {
   const rootEnd = parentId === null && closed ? `closed ${outcome}` : '';
   return `${state} ${waiting?.for ?? ''} ${waiting?.text ?? ''} ${rootEnd}`;
 }

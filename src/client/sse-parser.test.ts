@@ -27,6 +27,12 @@ describe('the event stream parser', () => {
     expect(parser.push('id: 4\0' + '2\ndata: a\n\n')[0]?.lastEventId).toBe('41');
   });
 
+  it('resumes behind what was dispatched, not behind what was cut off', () => {
+    const parser = new SseParser();
+    parser.push('id: 1\ndata: a\n\nid: 2\n\nid: 3\ndata: c\n');
+    expect(parser.lastEventId).toBe('2');
+  });
+
   it('takes the pause that the server asks for, and no nonsense', () => {
     const parser = new SseParser();
     parser.push('retry: 250\n\n');

@@ -19,11 +19,21 @@ export class SseParser {
   #rest = '';
   #data: string[] = [];
   #event = '';
+  #idBuffer: string;
   #lastEventId: string;
   #started = false;
 
   constructor(lastEventId = '') {
+    this.#idBuffer = lastEventId;
     this.#lastEventId = lastEventId;
+  }
+
+  /**
+   * The id to resume behind, also one that came without data; undefined when there was none. The id of a message that
+   * is not complete does not count: it would be skipped.
+   */
+  get lastEventId(): string | undefined {
+    return this.#lastEventId || undefined;
   }
 
   push(chunk: string): SseMessage[] {
@@ -44,7 +54,7 @@ export class SseParser {
     const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
     if (field === 'data') this.#data.push(value);
     else if (field === 'event') this.#event = value;
-    else if (field === 'id' && !value.includes('\0')) this.#lastEventId = value;
+    else if (field === 'id' && !value.includes('\0')) this.#idBuffer = value;
     else if (field === 'retry' && /^\d+$/.test(value)) this.retryMs = Number(value);
     return undefined;
   }
@@ -54,6 +64,7 @@ export class SseParser {
     const data = this.#data;
     this.#event = '';
     this.#data = [];
+    this.#lastEventId = this.#idBuffer;
     return data.length === 0 ? undefined : { event, data: data.join('\n'), lastEventId: this.#lastEventId };
   }
 }

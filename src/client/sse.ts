@@ -27,23 +27,17 @@ export async function* streamMessages(
 ): AsyncGenerator<SseMessage, void, undefined> {
   const patience = new Patience(clock);
   let parser = new SseParser(request.lastEventId);
-  let lastEventId = request.lastEventId;
   while (!request.signal.aborted) {
     let broken: unknown = endOfStream(connection);
     try {
-      for await (const message of readOnce(connection, request, parser, lastEventId, () =>
-        patience.succeeded(),
-      )) {
-        lastEventId = message.lastEventId || undefined;
-        yield message;
-      }
+      yield* readOnce(connection, request, parser, () => patience.succeeded());
     } catch (thrown) {
       broken = thrown;
     }
     if (request.signal.aborted) return;
     await patience.failed(broken, request.signal, parser.retryMs);
     // What was read of a message when the connection broke is sent again in full.
-    parser = new SseParser(lastEventId);
+    parser = new SseParser(parser.lastEventId);
   }
 }
 
@@ -51,12 +45,11 @@ async function* readOnce(
   connection: Connection,
   request: StreamRequest,
   parser: SseParser,
-  lastEventId: string | undefined,
   onAnswer: () => void,
 ): AsyncGenerator<SseMessage, void, undefined> {
   const headers = {
     accept: 'text/event-stream',
-    ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+    ...(parser.lastEventId === undefined ? {} : { 'last-event-id': parser.lastEventId }),
   };
   const { path, query, signal } = request;
   const response = await send(connection, { path, headers, signal, ...(query ? { query } : {}) });

@@ -1,24 +1,28 @@
 import { z } from 'zod';
 import { instant } from './text.ts';
 
-/** Every type of event on the stream. Clients ignore types that they do not know: more will come. */
+/** The types of events on the stream. Clients ignore types that they do not know: more will come. */
 export const eventTypes = [
   'execution.registered',
-  'execution.state',
+  'execution.started',
+  'execution.requeued',
   'execution.waiting',
+  'execution.cancelRequested',
   'execution.settled',
   'execution.closed',
   'execution.detached',
-  'notice.state',
+  'notice.owed',
+  'notice.claimed',
+  'notice.handed',
+  'notice.handled',
+  'notice.waived',
   'turn.started',
+  'turn.joined',
   'turn.ended',
-  'session.created',
+  'turn.endIgnored',
   'session.state',
-  'run.created',
   'run.state',
-  'hold.added',
-  'hold.removed',
-  'cancel.requested',
+  'run.advanced',
   'alarm',
 ] as const;
 export type EventType = (typeof eventTypes)[number];
@@ -30,7 +34,7 @@ export const event = z
   .object({
     id: z.string().meta({ description: 'An opaque cursor.' }),
     at: instant,
-    type: z.enum([...eventTypes, resetEventType]),
+    type: z.string().meta({ description: [...eventTypes, resetEventType].join(', ') }),
     rootId: z.string().optional(),
     sessionId: z.string().optional(),
     data: z.record(z.string(), z.unknown()),

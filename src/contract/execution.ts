@@ -116,7 +116,7 @@ export const holding = z
     name: z.string().optional().meta({ description: 'The name of the execution, for people.' }),
     why: z.string().meta({
       description:
-        'running, queued, waiting_input, waiting_capacity, notice_owed, shared_turn, steer_unresolved, unkillable, …',
+        'running, queued, starting, waiting, cancelling, check_pending, notice_owed, notice_backing_off, steer_unresolved, shared_turn, unkillable, …',
     }),
     since: instant,
     evidence: z.string(),

@@ -81,6 +81,8 @@ export interface OpenRequest {
   readonly nativeId?: string;
   /** Events at or before this position were processed durably; an adopted stream is replayed from behind it. */
   readonly position: number;
+  /** Only adopt: when no process of an earlier server lives, answer `NOT_RUNNING` and start nothing. */
+  readonly adoptOnly?: boolean;
   /** Deliveries written before, whose fate is open: an adopting driver needs their ids to recognise them. */
   readonly unresolved: readonly string[];
   /** Called in the agent's own order; never after `detach` or `end` returned. Must not throw. */
@@ -93,10 +95,13 @@ export type Opened =
       readonly how: 'started' | 'resumed' | 'adopted';
       readonly conversation: Conversation;
     }
-  /** `AGENT_UNAVAILABLE`: the program cannot be started. `SESSION_GONE`: the conversation cannot be had again. */
+  /**
+   * `AGENT_UNAVAILABLE`: the program cannot be started. `SESSION_GONE`: the conversation cannot be had again.
+   * `AGENT_FAILED`: it may work another time. `NOT_RUNNING`: asked to adopt only, and nothing lives.
+   */
   | {
       readonly ok: false;
-      readonly code: Extract<ErrorCode, 'AGENT_UNAVAILABLE' | 'SESSION_GONE' | 'AGENT_FAILED'>;
+      readonly code: Extract<ErrorCode, 'AGENT_UNAVAILABLE' | 'SESSION_GONE' | 'AGENT_FAILED'> | 'NOT_RUNNING';
       readonly message: string;
     };
 
@@ -125,6 +130,8 @@ export interface Conversation {
   locate(call: ToolCall): Promise<Located>;
   /** Answers a question that was reported by `waiting`. False when it is no longer open. */
   answer(questionId: string, choice: string): Promise<boolean>;
+  /** Ends the background work that the agent runs by itself, where it can be told to. Its end comes as `taskEnded`. */
+  stopTasks?(): Promise<void>;
   /** Stops listening. The agent lives on and can be adopted. */
   detach(): Promise<void>;
   /** Ends the agent's process and everything it started; `unkillable` when something survived SIGKILL. */

@@ -155,6 +155,18 @@ export function* taskEnded(command: {
   return draft.done(true);
 }
 
+/** Looks at a session again later: what it needs could not be had now. */
+export function* wakeLater(command: {
+  readonly now: number;
+  readonly sessionId: SessionId;
+  readonly delayMs: number;
+}): Rule<boolean> {
+  const draft = new Draft(command.now);
+  if (!(yield* ask('session', command.sessionId))) return draft.done(false);
+  draft.wake('session', command.sessionId, command.now + command.delayMs);
+  return draft.done(true);
+}
+
 /** How far the driver's stream was processed durably. Positions only grow within one process. */
 export function* markPosition(command: {
   readonly now: number;

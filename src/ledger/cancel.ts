@@ -129,7 +129,7 @@ function* dropInput(draft: Draft, row: Execution): Asking<void> {
 /** The program of a background agent stops; the agent settles when its last message has closed. */
 function* endRun(draft: Draft, row: Execution): Asking<void> {
   const run = yield* ask('runOwnedBy', row.id);
-  if (!run) return;
+  if (!run || run.state === 'ended') return;
   draft.add({ do: 'patchRun', id: run.id, set: { cancelRequested: true } });
   draft.wake('run', run.id);
 }

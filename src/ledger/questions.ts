@@ -60,7 +60,7 @@ export interface Questions {
   run: { args: [id: RunId]; answer: Run | undefined };
   /** Running runs whose messages go to this session. */
   runsOf: { args: [session: SessionId]; answer: Run[] };
-  /** The running run that is the program of this execution. */
+  /** The run that is the program of this execution, ended or not. */
   runOwnedBy: { args: [execution: ExecutionId]; answer: Run | undefined };
 }
 

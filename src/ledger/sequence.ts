@@ -1,4 +1,4 @@
-import type { FreshIds, RunId, SessionId } from '../base/ids.ts';
+import type { ExecutionId, FreshIds, RunId, SessionId } from '../base/ids.ts';
 import type { Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
 import { addMessage, refusalOfSend } from './enqueue.ts';
@@ -189,12 +189,12 @@ function* settleOwner(
 /** A composite whose program had ended and whose deficit has fallen to zero settles now, and closes with it. */
 export function* drained(command: {
   readonly now: number;
-  readonly runId: RunId;
+  readonly id: ExecutionId;
   readonly fresh: FreshIds;
 }): Rule<boolean> {
   const draft = new Draft(command.now);
-  const run = yield* ask('run', command.runId);
-  const owner = run?.ownerId ? yield* ask('execution', run.ownerId) : undefined;
+  const run = yield* ask('runOwnedBy', command.id);
+  const owner = yield* ask('execution', command.id);
   if (!run || run.state !== 'ended' || !owner || isSettled(owner.state) || owner.open > 0)
     return draft.done(false);
   const current = run.currentId === null ? undefined : yield* ask('execution', run.currentId);

@@ -27,10 +27,10 @@ export type Message =
 const id = z.union([z.string(), z.number(), z.null()]);
 const error = z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() });
 const shapes = {
-  request: z.object({ id, method: z.string(), params: z.unknown() }),
-  notification: z.object({ method: z.string(), params: z.unknown() }),
+  request: z.object({ id, method: z.string(), params: z.unknown().optional() }),
+  notification: z.object({ method: z.string(), params: z.unknown().optional() }),
   error: z.object({ id, error }),
-  result: z.object({ id, result: z.unknown() }),
+  result: z.object({ id, result: z.unknown().optional() }),
 };
 
 /** Reads one line. Never throws: what is no JSON-RPC message is `garbage`. */
@@ -118,7 +118,7 @@ const tool = z.object({
   title: z.string().nullish(),
   status: z.string().nullish(),
   content: z.array(z.object({ type: z.string() }).loose()).nullish(),
-  rawOutput: z.unknown(),
+  rawOutput: z.unknown().optional(),
 });
 const toolContent = z.object({ type: z.literal('content'), content: z.object({ type: z.string() }).loose() });
 

@@ -1,6 +1,8 @@
 import type { DriverEvent, TranscriptItem } from '../port.ts';
 import { AnswerText } from './answer-text.ts';
-import type { Unplaced } from './tracker.ts';
+
+/** An event before it has a position. */
+export type Unplaced = DriverEvent extends infer Event ? (Event extends DriverEvent ? Omit<Event, 'position'> : never) : never;
 
 const longestItem = 64 * 1024;
 
@@ -54,11 +56,6 @@ export class Outbox {
     this.#lineStart = this.#lineEnd;
     this.#lineEnd = end;
     this.#within = 0;
-  }
-
-  /** A late turn is over with the first line that is not about it. */
-  endLine(): void {
-    if (this.#late && this.#late.end !== this.#lineEnd) this.#endLate();
   }
 
   /** An event of this line that others of this line follow. */

@@ -2,10 +2,10 @@ import type { AgentError, DriverEvent, TranscriptItem, Usage } from '../port.ts'
 import { readAgentError } from './agent-error.ts';
 import { AnswerText } from './answer-text.ts';
 import { brief, type Message, readPromptResult, readUpdate, type RpcId, stopReasons, type Update } from './messages.ts';
-import { Outbox } from './outbox.ts';
+import { Outbox, type Unplaced } from './outbox.ts';
 import { type Question, readQuestion } from './questions.ts';
 
-/** A prompt as the stream shows it. */
+/** A prompt without an answer, as the stream shows it. */
 export interface TrackedPrompt {
   readonly id: string;
   /** How far the output had been read when it was sent: what lies before is not about it. */
@@ -13,7 +13,6 @@ export interface TrackedPrompt {
   /** False when nobody knows whether it was written. */
   isWritten: boolean;
   hasStarted: boolean;
-  hasEnded: boolean;
   readonly answer: AnswerText;
 }
 
@@ -23,7 +22,7 @@ export interface TrackerOwner {
   /** An answer was read; `end` is the position behind it, `usd` what the conversation has cost. */
   readonly onPromptEnded: (id: string, end: number, usd: number | undefined) => void;
   /** The agent asks for a permission. `turnId`: of the prompt it belongs to; without one, nobody can answer. */
-  readonly onQuestion: (id: RpcId, question: Question, turnId: string | undefined, position: number) => void;
+  readonly onQuestion: (id: RpcId, question: Question, turnId: string | undefined) => void;
   /** The agent wants something that we never offered, or says it in a way that cannot be read. */
   readonly onUnservable: (id: RpcId, method: string) => void;
   /** The agent takes a request back. */
@@ -41,6 +40,7 @@ export class TurnTracker {
   readonly #sessionId: string;
   readonly #outbox: Outbox;
   readonly #prompts = new Map<string, TrackedPrompt>();
+  readonly #answered = new Set<string>();
   #usd: number | undefined;
   #usdBefore: number | undefined;
 
@@ -58,9 +58,13 @@ export class TurnTracker {
   }
 
   /** A prompt is about to be sent. What arrives from now on is taken to be about it. */
-  add(prompt: Pick<TrackedPrompt, 'id' | 'at' | 'isWritten'> & { hasEnded?: boolean }): void {
-    const tracked = { hasEnded: false, ...prompt, hasStarted: prompt.hasEnded ?? false, answer: new AnswerText() };
-    this.#prompts.set(prompt.id, tracked);
+  add(prompt: Pick<TrackedPrompt, 'id' | 'at' | 'isWritten'>): void {
+    this.#prompts.set(prompt.id, { ...prompt, hasStarted: false, answer: new AnswerText() });
+  }
+
+  /** A prompt that was answered before this reading begins. */
+  addAnswered(id: string): void {
+    this.#answered.add(id);
   }
 
   /** The prompt was certainly written. */
@@ -74,6 +78,7 @@ export class TurnTracker {
     this.#prompts.delete(id);
   }
 
+  /** The prompt of that id, unless it was answered. */
   get(id: string): TrackedPrompt | undefined {
     return this.#prompts.get(id);
   }
@@ -107,7 +112,6 @@ export class TurnTracker {
       case 'garbage':
         this.#noise(message.what);
     }
-    this.#outbox.endLine();
   }
 
   /** Something in the output was no line at all. */
@@ -118,6 +122,11 @@ export class TurnTracker {
   /** Says what was held back to be said together: call it when there is nothing more to read for now. */
   flush(): void {
     this.#outbox.flush();
+  }
+
+  /** An event of the line that is being taken; nothing of that line follows it. */
+  sayAtEnd(event: Unplaced): void {
+    this.#outbox.sayAtEnd(event);
   }
 
   /** An event that is not in the output: it is told at the position reached. */
@@ -131,18 +140,20 @@ export class TurnTracker {
   }
 
   #outstandingAt(position: number): TrackedPrompt | undefined {
-    for (const prompt of this.#prompts.values()) if (!prompt.hasEnded && prompt.at <= position) return prompt;
+    for (const prompt of this.#prompts.values()) if (prompt.at <= position) return prompt;
     return undefined;
   }
 
   #takeAnswer(message: Extract<Message, { kind: 'result' | 'error' }>): void {
     const id = typeof message.id === 'string' ? message.id : undefined;
     if (id?.startsWith(openingPrefix)) return;
-    const prompt = id?.startsWith(promptPrefix) ? this.#prompts.get(id.slice(promptPrefix.length)) : undefined;
+    const deliveryId = id?.startsWith(promptPrefix) ? id.slice(promptPrefix.length) : '';
+    const prompt = this.#prompts.get(deliveryId);
+    if (this.#answered.has(deliveryId)) return this.#noise(`a second answer to ${id}`);
     if (!prompt) return this.#noise(`an answer to a request that was never made: ${brief(JSON.stringify(message.id))}`);
-    if (prompt.hasEnded) return this.#noise(`a second answer to ${id}`);
     this.#prove(prompt);
-    prompt.hasEnded = true;
+    this.#prompts.delete(prompt.id);
+    this.#answered.add(prompt.id);
     const end = this.#outbox.lineEnd;
     const common = { type: 'turnEnded', nativeTurnId: turnIdOf(prompt.id), answer: prompt.answer.value(), tasks: [] } as const;
     this.#outbox.sayAtEnd({ ...common, ...this.#verdict(message) });
@@ -189,7 +200,7 @@ export class TurnTracker {
     if (prompt) this.#prove(prompt);
     else this.#outbox.late();
     const question = method === 'session/request_permission' ? readQuestion(params, this.#sessionId) : undefined;
-    if (question) return this.#owner.onQuestion(id, question, prompt && turnIdOf(prompt.id), this.#outbox.lineEnd);
+    if (question) return this.#owner.onQuestion(id, question, prompt && turnIdOf(prompt.id));
     this.#noise(`the agent asked for something that is not offered: ${brief(method)}`);
     this.#owner.onUnservable(id, method);
   }
@@ -204,9 +215,6 @@ export class TurnTracker {
     this.#outbox.sayAtEnd({ type: 'noise', what });
   }
 }
-
-/** An event before it has a position. */
-export type Unplaced = DriverEvent extends infer Event ? (Event extends DriverEvent ? Omit<Event, 'position'> : never) : never;
 
 const promptPrefix = 'prompt:';
 

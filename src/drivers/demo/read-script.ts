@@ -43,7 +43,7 @@ const ruleShape = z
       .regex(/^[imsu]*$/, 'may hold i, m, s and u')
       .default('m'),
     times: z.int().positive().optional(),
-    do: z.unknown(),
+    do: z.unknown().optional(),
   })
   .transform((rule, context) => {
     const when = compile(rule.when, rule.flags);
@@ -94,7 +94,7 @@ function pathOf(path: readonly PropertyKey[]): string {
   return text.replace(/^\./, '') || 'the whole file';
 }
 
-/** V8 tells the offset only in its message. */
+/** V8 tells the offset only in its message, and not of every error; then its message quotes the place. */
 function placeOf(reason: string, text: string): { label: string; data: { line?: number; column?: number } } {
   const offset = /at position (\d+)/.exec(reason)?.[1];
   if (offset === undefined) return { label: '', data: {} };

@@ -1,0 +1,42 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../base/clock.ts';
+import type { HostRules } from './hosts.ts';
+import type { OpenApiDocument } from './openapi.ts';
+import type { PageFiles } from './pages.ts';
+import type { ApiPorts, Principal } from './ports.ts';
+
+/** The bounds of the edge. */
+export interface ApiSettings {
+  readonly bodyLimitBytes: number;
+  readonly keepAliveMs: number;
+  readonly streamBufferBytes: number;
+}
+
+/** What every part of the edge shares; made once, by `createApi`. */
+export interface ApiContext {
+  readonly ports: ApiPorts;
+  readonly settings: ApiSettings;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly page: PageFiles;
+  readonly document: OpenApiDocument;
+  readonly port: () => number;
+  readonly hostRules: () => HostRules;
+  /** How the page is reached, without a path. */
+  readonly pageOrigin: () => string;
+  /** Aborted when the server stops. */
+  readonly stopping: AbortSignal;
+}
+
+/** What Hono carries with a request. */
+export interface ApiEnv {
+  /** Node's own response, when node serves. */
+  Bindings: { readonly outgoing?: { destroy(): unknown } };
+  Variables: { principal: Principal; requestId: number };
+}
+
+/** A path with a method, to say 405 rather than 404. */
+export interface PathPattern {
+  readonly method: string;
+  readonly matches: RegExp;
+}

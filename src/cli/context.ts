@@ -1,0 +1,103 @@
+import picocolors from 'picocolors';
+import { dataDirectory, findServer } from '../client/discovery.ts';
+import { StemmaClient } from '../client/stemma-client.ts';
+import { Interrupted } from './exit.ts';
+import { type Line, type LineStyle, printLine } from './line.ts';
+import type { CliDeps, Output } from './ports.ts';
+import { asciiSigns, type Signs, unicodeSigns } from './tree-words.ts';
+
+/** What every verb takes. */
+export interface GlobalOptions {
+  readonly url?: string;
+  readonly token?: string;
+  readonly data?: string;
+  readonly json?: boolean;
+}
+
+/** One invocation of the command line: where it prints, whom it asks, what ends it. */
+export class CliContext {
+  readonly deps: CliDeps;
+  readonly isJson: boolean;
+  readonly signs: Signs;
+  readonly #options: GlobalOptions;
+
+  constructor(deps: CliDeps, options: GlobalOptions) {
+    this.deps = deps;
+    this.isJson = options.json === true;
+    this.signs = ['dumb', 'linux'].includes(deps.env['TERM'] ?? '') ? asciiSigns : unicodeSigns;
+    this.#options = options;
+  }
+
+  /** The data directory that is meant; absolute. */
+  get dataDir(): string {
+    const { env, homeDirectory, cwd } = this.deps;
+    return dataDirectory({ env, homeDirectory, cwd, dataDir: this.#options.data });
+  }
+
+  /** Whether the caller named a server or a data directory, on the command line or in the environment. */
+  get isServerNamed(): boolean {
+    return Boolean(this.#options.url || this.deps.env['STEMMA_URL']);
+  }
+
+  /** Whether the caller named a data directory, on the command line or in the environment. */
+  get isDataNamed(): boolean {
+    return Boolean(this.#options.data || this.deps.env['STEMMA_DATA']);
+  }
+
+  /** A client of the server that is meant. Throws `UNREACHABLE` when none is named and none runs. */
+  async connect(): Promise<StemmaClient> {
+    const { url, token, data } = this.#options;
+    const { env, homeDirectory, cwd, clock } = this.deps;
+    return new StemmaClient(await findServer({ url, token, dataDir: data, env, homeDirectory, cwd }), clock);
+  }
+
+  /** Prints a line of data. */
+  data(text: string): void {
+    this.deps.stdout.write(`${text}\n`);
+  }
+
+  /** Prints one JSON document, on one line. */
+  document(value: unknown): void {
+    this.deps.stdout.write(`${JSON.stringify(value)}\n`);
+  }
+
+  /** Says something to a person. */
+  talk(text: string): void {
+    this.deps.stderr.write(`${text}\n`);
+  }
+
+  /** Prints lines of data, cut to the screen if there is one. */
+  lines(lines: readonly Line[]): void {
+    const style = this.style();
+    for (const line of lines) this.data(printLine(line, style));
+  }
+
+  /** How lines on stdout look now; a terminal may have changed its width. */
+  style(): LineStyle {
+    const { stdout, env } = this.deps;
+    return {
+      columns: stdout.size()?.columns ?? Number.POSITIVE_INFINITY,
+      colors: picocolors.createColors(hasColor(stdout, env)),
+    };
+  }
+
+  /** Runs `work` until it settles or the user ends the command; then it throws `Interrupted` and `signal` is aborted. */
+  async interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const controller = new AbortController();
+    const offs = (['SIGINT', 'SIGTERM'] as const).map((name) =>
+      this.deps.onSignal(name, () => controller.abort(new Interrupted(name))),
+    );
+    try {
+      return await work(controller.signal);
+    } finally {
+      for (const off of offs) off();
+    }
+  }
+}
+
+// https://no-color.org: any value that is not empty. FORCE_COLOR is the usual way to say the opposite.
+function hasColor(output: Output, env: CliDeps['env']): boolean {
+  if (env['NO_COLOR']) return false;
+  if (env['FORCE_COLOR'] !== undefined) return env['FORCE_COLOR'] !== '0';
+  return output.isTty && env['TERM'] !== 'dumb';
+}

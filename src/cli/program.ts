@@ -1,0 +1,109 @@
+import { Command, CommanderError } from 'commander';
+import { StemmaError, toStemmaError } from '../base/errors.ts';
+import { CliContext, type GlobalOptions } from './context.ts';
+import { exitCodes, exitOfError, Interrupted } from './exit.ts';
+import { keepAlive } from './keep-alive.ts';
+import type { CliDeps } from './ports.ts';
+import { plainBlock } from './text.ts';
+import { addAgentVerbs } from './verbs/agents.ts';
+import { addDemoVerbs } from './verbs/demo.ts';
+import { addExecVerb } from './verbs/exec.ts';
+import { addExecutionVerbs } from './verbs/executions.ts';
+import { addInitVerb } from './verbs/init.ts';
+import { addListVerb } from './verbs/list.ts';
+import { addNoticeVerbs } from './verbs/notices.ts';
+import { addRunVerb } from './verbs/run.ts';
+import { addSendVerb } from './verbs/send.ts';
+import { addServerVerbs } from './verbs/server.ts';
+import { addSessionVerbs } from './verbs/sessions.ts';
+import { addTreeVerbs } from './verbs/tree.ts';
+import { addUpVerb } from './verbs/up.ts';
+import type { Registrar, VerbHandler } from './verb.ts';
+
+/** Runs one command line, without program and script; resolves with the exit code and never throws. */
+export async function runCli(argv: readonly string[], deps: CliDeps): Promise<number> {
+  let exitCode: number = exitCodes.ok;
+  const program = createProgram(deps, (code) => {
+    exitCode = code;
+  });
+  try {
+    await keepAlive(() => program.parseAsync([...argv], { from: 'user' }));
+    return exitCode;
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    reportError(deps, thrown, program.opts<GlobalOptions>().json === true);
+    return exitOfError(thrown);
+  }
+}
+
+/** The command line as a commander program. `finish` hears the exit code of the verb that ran; errors are thrown. */
+export function createProgram(deps: CliDeps, finish: (exitCode: number) => void): Command {
+  const program = new Command('stemma')
+    .description('Runs coding agents unattended and knows exactly when everything a message set in motion is finished.')
+    .version(deps.version)
+    .option('--url <url>', 'the server to ask (else STEMMA_URL, else the server of the data directory)')
+    .option('--token <token>', 'the token to ask with (else STEMMA_TOKEN, else the token of the data directory)')
+    .option('--data <dir>', 'the data directory (else STEMMA_DATA, else ~/.stemma)')
+    .option('--json', 'print JSON: one document, or one a line for live views')
+    .addHelpText('after', exitHelp)
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => deps.stdout.write(text),
+      writeErr: (text) => deps.stderr.write(text),
+      getOutHelpWidth: () => deps.stdout.size()?.columns ?? 100,
+      getErrHelpWidth: () => deps.stderr.size()?.columns ?? 100,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .exitOverride();
+  const registrar: Registrar = { program, verb: (handler) => action(deps, finish, handler) };
+  for (const add of verbs) add(registrar);
+  return program;
+}
+
+/** In the order of the help. */
+const verbs: readonly ((registrar: Registrar) => void)[] = [
+  addDemoVerbs,
+  addInitVerb,
+  addUpVerb,
+  addServerVerbs,
+  addSendVerb,
+  addRunVerb,
+  addExecVerb,
+  addListVerb,
+  addTreeVerbs,
+  addExecutionVerbs,
+  addSessionVerbs,
+  addNoticeVerbs,
+  addAgentVerbs,
+];
+
+const exitHelp = `
+Exit codes: 0 ok, 1 failed or cancelled, 2 usage, 3 not found, 4 conflict, 5 configuration, 6 server unreachable,
+7 waiting for capacity or login, 8 waiting for input, 124 timed out, 130 and 143 ended by a signal.`;
+
+// Commander calls an action with the declared arguments, then the options, then the command itself.
+function action(deps: CliDeps, finish: (exitCode: number) => void, handler: VerbHandler) {
+  return async (...parameters: unknown[]): Promise<void> => {
+    const command = parameters.at(-1) as Command;
+    const options = command.optsWithGlobals<GlobalOptions & Record<string, unknown>>();
+    finish(await handler(new CliContext(deps, options), command.processedArgs, options));
+  };
+}
+
+function reportError(deps: CliDeps, thrown: unknown, isJson: boolean): void {
+  if (thrown instanceof Interrupted) return;
+  const error = toStemmaError(thrown);
+  if (isJson) {
+    const { code, message, data } = error;
+    deps.stderr.write(`${JSON.stringify({ error: { code, message, data } })}\n`);
+    return;
+  }
+  deps.stderr.write(`stemma: ${plainBlock(sentence(error))}\n`);
+  // What is not a StemmaError is a bug here: there is no log that could say more.
+  if (!(thrown instanceof StemmaError)) deps.stderr.write(`${thrown instanceof Error ? thrown.stack : String(thrown)}\n`);
+}
+
+function sentence(error: StemmaError): string {
+  return error.message.includes(error.code) ? error.message : `${error.message} [${error.code}]`;
+}

@@ -1,0 +1,47 @@
+import type { Run } from '../contract/run.ts';
+import type { Snapshot } from './follow.ts';
+import { type Line, span } from './line.ts';
+import { plainLine } from './text.ts';
+import { type TreeOptions, treeLines } from './tree-view.ts';
+import { unicodeSigns } from './tree-words.ts';
+
+/**
+ * What is followed, as lines: the trees of a run's messages in order, then the messages that are not sent yet. With
+ * `rows`, trees that are closed give way first, so that what runs stays visible.
+ */
+export function snapshotLines(snapshot: Snapshot, options: TreeOptions): Line[] {
+  const rows = options.rows ?? Number.POSITIVE_INFINITY;
+  const whole = { ...options, rows: Number.POSITIVE_INFINITY };
+  const pending = snapshot.run ? pendingLines(snapshot.run, options) : [];
+  const trees = snapshot.trees.map((tree) => ({ tree, lines: treeLines(tree, whole) }));
+  const count = trees.reduce((sum, { lines }) => sum + lines.length, pending.length);
+  if (count <= rows) return [...trees.flatMap(({ lines }) => lines), ...pending];
+  const closed = trees
+    .filter(({ tree }) => tree.closed)
+    .flatMap(({ tree }) => treeLines(tree, { ...options, rows: 1 }));
+  const open = trees.filter(({ tree }) => !tree.closed);
+  const waiting = pending.length > 1 ? [[span(`${pending.length} more messages to send`, 'dim')]] : pending;
+  const roomForOpen = Math.max(
+    3,
+    Math.floor((rows - waiting.length) / Math.max(1, open.length)) - (closed.length > 0 ? 1 : 0),
+  );
+  const openLines = open.flatMap(({ tree }) => treeLines(tree, { ...options, rows: roomForOpen }));
+  const roomForClosed = rows - waiting.length - openLines.length;
+  return [...lastOf(closed, roomForClosed), ...openLines, ...waiting].slice(0, rows);
+}
+
+function pendingLines(run: Run, options: TreeOptions): Line[] {
+  if (run.state === 'ended') return [];
+  const { queued } = options.signs ?? unicodeSigns;
+  return run.messages
+    .filter((message) => message.attempts.length === 0)
+    .map((message) => [span(`${queued} message ${plainLine(message.text)}`), span(' (not sent yet)', 'dim')]);
+}
+
+function lastOf(lines: readonly Line[], room: number): Line[] {
+  if (lines.length <= room) return [...lines];
+  if (room <= 0) return [];
+  const kept = room - 1;
+  const left = span(`${lines.length - kept} closed messages before`, 'dim');
+  return [[left], ...lines.slice(lines.length - kept)];
+}

@@ -1,0 +1,95 @@
+import { Option } from 'commander';
+import type { StemmaClient } from '../../client/stemma-client.ts';
+import { waitUntilClosed } from '../../client/wait.ts';
+import type { Holding } from '../../contract/execution.ts';
+import type { CliContext } from '../context.ts';
+import { exitCodes, exitOfOutcome, exitOfStillOpen, Interrupted } from '../exit.ts';
+import { span } from '../line.ts';
+import { sayGoesOn } from '../live-view.ts';
+import { plainLine } from '../text.ts';
+import { holdingWords } from '../tree-words.ts';
+import { defined, durationArgument, numberOf, type Options, type Registrar, requiredText, textOf } from '../verb.ts';
+import { waitForRun } from '../wait-for-run.ts';
+
+/** `stemma wait`, `cancel` and `detach`. */
+export function addExecutionVerbs({ program, verb }: Registrar): void {
+  program
+    .command('wait')
+    .description('wait until an execution is closed or a run has ended; exit code = outcome')
+    .argument('<id>', 'an execution or a run; the beginning of an id is enough')
+    .option('--timeout <duration>', 'give up waiting after this: exit 124 (7, 8 if it waits for something)', durationArgument)
+    .action(verb(wait));
+  program
+    .command('cancel')
+    .description('cancel an execution and all below it, or a run; returns when everything has ended')
+    .argument('<id>', 'an execution or a run; the beginning of an id is enough')
+    .addOption(new Option('--scope <scope>', 'how much').choices(['execution', 'tree']).default('tree'))
+    .option('--reason <text>', 'why, for the record')
+    .action(verb(cancel));
+  program
+    .command('detach')
+    .description('let an execution live on without holding its root')
+    .argument('<id>', 'an execution; the beginning of an id is enough')
+    .option('--reason <text>', 'why, for the record')
+    .action(verb(detach));
+}
+
+async function wait(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
+  const id = requiredText(args[0]);
+  const timeoutMs = numberOf(options['timeout']);
+  const client = await context.connect();
+  try {
+    return await context.interruptible(async (signal) => {
+      const limits = timeoutMs === undefined ? { signal } : { timeoutMs, signal };
+      const wait = id.startsWith('run_') ? waitForRun : waitUntilClosed;
+      const { closed, outcome, outcomeCode, holding } = await wait(client, id, limits);
+      // The id as the server knows it; the caller may have given its beginning.
+      if (context.isJson) context.document({ id, closed, ...defined({ outcome, outcomeCode, holding }) });
+      else if (closed) context.data(`${outcome ?? 'closed'}${outcomeCode === undefined ? '' : ` (${plainLine(outcomeCode)})`}`);
+      else sayStillOpen(context, id, holding ?? []);
+      return closed ? exitOfOutcome({ outcome, outcomeCode }) : exitOfStillOpen(holding);
+    });
+  } catch (thrown) {
+    if (thrown instanceof Interrupted) sayGoesOn(context, id);
+    throw thrown;
+  }
+}
+
+function sayStillOpen(context: CliContext, id: string, holding: readonly Holding[]): void {
+  context.talk(`${id} is still open; it waits for:`);
+  for (const held of holding) context.talk(`- ${holdingWords(held, new Map(), context.deps.clock.now())}`);
+}
+
+async function cancel(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
+  const id = requiredText(args[0]);
+  const client = await context.connect();
+  const reason = defined({ reason: textOf(options['reason']) });
+  if (id.startsWith('run_')) return cancelRun(context, client, id, reason);
+  const scope = options['scope'] === 'execution' ? 'execution' : 'tree';
+  const execution = await client.call('cancelExecution', { id, body: { scope, ...reason } });
+  if (context.isJson) context.document(execution);
+  else context.lines([[span(`${execution.id}: ${execution.state}${execution.closed ? ', closed' : ', still open'}`)]]);
+  if (!execution.closed && !context.isJson) context.talk(`stemma why ${execution.id} says what is left.`);
+  return exitCodes.ok;
+}
+
+async function cancelRun(
+  context: CliContext,
+  client: StemmaClient,
+  id: string,
+  body: { reason?: string },
+): Promise<number> {
+  const run = await client.call('cancelRun', { id, body });
+  if (context.isJson) context.document(run);
+  else context.data(`${run.id}: ${run.outcome ?? run.state}`);
+  return exitCodes.ok;
+}
+
+async function detach(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
+  const client = await context.connect();
+  const body = defined({ reason: textOf(options['reason']) });
+  const execution = await client.call('detachExecution', { id: requiredText(args[0]), body });
+  if (context.isJson) context.document(execution);
+  else context.data(`${execution.id}: detached, ${execution.state}`);
+  return exitCodes.ok;
+}

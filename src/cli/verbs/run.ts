@@ -1,0 +1,26 @@
+import type { CliContext } from '../context.ts';
+import { reportEnd, showLive } from '../live-view.ts';
+import { loadRunFile } from '../run-file.ts';
+import { type Registrar, requiredText } from '../verb.ts';
+
+/** `stemma run FILE`: sends the messages of a file in order and shows their trees until the run has ended. */
+export function addRunVerb({ program, verb }: Registrar): void {
+  program
+    .command('run')
+    .description('run the messages of a YAML file in order, in the foreground; exit code = outcome')
+    .argument('<file>', 'a run file; `stemma init` writes an example')
+    .action(verb(run));
+}
+
+async function run(context: CliContext, args: readonly unknown[]): Promise<number> {
+  const { clock, cwd } = context.deps;
+  const body = await loadRunFile(requiredText(args[0]), cwd);
+  const client = await context.connect();
+  const began = clock.now();
+  const { runId } = await client.call('createRun', { body });
+  if (context.isJson) context.document({ event: 'started', runId });
+  else context.talk(`run ${runId}`);
+  const target = { kind: 'run', id: runId } as const;
+  const end = await context.interruptible((signal) => showLive(context, client, target, { signal, goesOn: true }));
+  return reportEnd(context, target, end, clock.now() - began);
+}

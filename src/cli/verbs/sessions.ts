@@ -1,0 +1,61 @@
+import type { Session } from '../../contract/session.ts';
+import type { CliContext } from '../context.ts';
+import { exitCodes } from '../exit.ts';
+import { type Cell, printPage } from '../table.ts';
+import { clip, plainLine } from '../text.ts';
+import { shortId } from '../tree-view.ts';
+import { defined, numberOf, type Options, type Registrar, requiredText, textOf, wholeNumber } from '../verb.ts';
+
+/** `stemma session ls | stop | interrupt`. */
+export function addSessionVerbs({ program, verb }: Registrar): void {
+  const session = program.command('session').description('the conversations: list, stop, interrupt');
+  session
+    .command('ls')
+    .description('list sessions, latest activity first')
+    .option('--state <state>', 'only sessions in this state: cold, live, stopped')
+    .option('--limit <n>', 'how many at most', wholeNumber(1, 500))
+    .option('--cursor <cursor>', 'go on behind an earlier list')
+    .action(verb(list));
+  session
+    .command('stop')
+    .description("stop a session and cancel what it started; a person's next message starts it again")
+    .argument('<id>', 'the session; the beginning of an id is enough')
+    .option('--reason <text>', 'why, for the record')
+    .action(verb(call('stopSession')));
+  session
+    .command('interrupt')
+    .description('ask the running turn to stop; the session and its children live on')
+    .argument('<id>', 'the session; the beginning of an id is enough')
+    .option('--reason <text>', 'why, for the record')
+    .action(verb(call('interruptSession')));
+}
+
+async function list(context: CliContext, _args: readonly unknown[], options: Options): Promise<number> {
+  const client = await context.connect();
+  const query = defined({
+    state: textOf(options['state']),
+    limit: numberOf(options['limit']),
+    cursor: textOf(options['cursor']),
+  });
+  const page = await client.call('listSessions', { query });
+  const heading = ['ID', 'STATE', 'TURN', 'QUEUED', 'AGENT', 'TITLE', 'DIRECTORY'];
+  return printPage(context, page, heading, page.items.map(sessionRow), 'There is no session.');
+}
+
+const longestTitle = 40;
+
+function sessionRow({ id, state, turn, queued, agent, title, cwd }: Session): Cell[] {
+  const shown = clip(plainLine(title ?? ''), longestTitle);
+  return [shortId(id), state, turn ? 'running' : 'free', String(queued), plainLine(agent), shown, plainLine(cwd)];
+}
+
+function call(name: 'stopSession' | 'interruptSession') {
+  return async (context: CliContext, args: readonly unknown[], options: Options): Promise<number> => {
+    const client = await context.connect();
+    const body = defined({ reason: textOf(options['reason']) });
+    const session = await client.call(name, { id: requiredText(args[0]), body });
+    if (context.isJson) context.document(session);
+    else context.data(`${session.id}: ${name === 'stopSession' ? session.state : 'asked to stop its turn'}`);
+    return exitCodes.ok;
+  };
+}

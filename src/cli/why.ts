@@ -1,0 +1,86 @@
+import type { Execution, Holding, TreeView } from '../contract/execution.ts';
+import { type Line, span } from './line.ts';
+import { plainLine } from './text.ts';
+import { nameIndex } from './tree-view.ts';
+import { holdingWords, stateWords, titleOf } from './tree-words.ts';
+
+/** Why an execution is not closed: everything that holds it, each with the way down to it. */
+export interface Explanation {
+  readonly execution: Execution;
+  readonly closed: boolean;
+  readonly holding: readonly (Holding & { readonly path: readonly string[]; readonly advice: string })[];
+}
+
+/** Finds, in the tree of an execution, what holds that execution: all that is open below it, itself included. */
+export function explain(execution: Execution, view: TreeView): Explanation {
+  const byId = new Map(view.executions.map((other) => [other.id, other]));
+  const about = new Map(view.notices.map(({ id, executionId }) => [id, executionId]));
+  const holding = view.holding.flatMap((held) => {
+    const id = held.executionId ?? about.get(held.noticeId ?? '') ?? '';
+    const path = pathDown(byId, execution.id, id);
+    return path ? [{ ...held, path, advice: adviceFor(held) }] : [];
+  });
+  // A holder that the view does not place below anything (a hold edge from another tree) concerns the root.
+  const isRoot = execution.parentId === null;
+  const placeless = view.holding.filter((held) => isRoot && !holding.some((placed) => isSame(placed, held)));
+  const rest = placeless.map((held) => ({ ...held, path: [], advice: adviceFor(held) }));
+  return { execution, closed: execution.closed, holding: execution.closed ? [] : [...holding, ...rest] };
+}
+
+/** An explanation as lines: one sentence, then one line for each thing that holds. */
+export function explanationLines({ execution, closed, holding }: Explanation, now: number): Line[] {
+  const title = titleOf(execution);
+  if (closed) {
+    const outcome = execution.outcome ?? execution.state;
+    const code = execution.outcomeCode === undefined ? '' : ` (${plainLine(execution.outcomeCode)})`;
+    return [[span(title, 'strong'), span(` is closed: ${outcome}${code}. Nothing holds it.`)]];
+  }
+  const state = stateWords(execution, now);
+  const head: Line = [span(title, 'strong'), span(` is open (${state}). ${holding.length === 0 ? 'The server names nothing that holds it.' : 'It waits for:'}`)];
+  return [head, ...holding.map((held) => holdingLine(held, now))];
+}
+
+function holdingLine(held: Explanation['holding'][number], now: number): Line {
+  const way = held.path.map(plainLine).join(' > ');
+  const id = held.executionId ?? held.noticeId ?? '';
+  const names = new Map([[id, way || plainLine(held.name ?? id)]]);
+  return [span('- ', 'dim'), span(holdingWords(held, names, now)), span(`  -> ${held.advice}`, 'live')];
+}
+
+function isSame(left: Holding, right: Holding): boolean {
+  return left.executionId === right.executionId && left.noticeId === right.noticeId && left.why === right.why;
+}
+
+// The names from below `top` down to `id`, or undefined when it is not in that subtree.
+function pathDown(byId: ReadonlyMap<string, Execution>, top: string, id: string): string[] | undefined {
+  const path: string[] = [];
+  for (let at = byId.get(id); at; at = at.parentId === null ? undefined : byId.get(at.parentId)) {
+    if (at.id === top) return path.length === 0 ? [titleOf(at)] : path;
+    path.unshift(titleOf(at));
+  }
+  return undefined;
+}
+
+const advice: Readonly<Record<string, (id: string) => string>> = {
+  running: (id) => `wait, or stemma cancel ${id}`,
+  queued: (id) => `wait for its turn, or stemma cancel ${id}`,
+  waiting_input: () => 'answer the agent on the page: stemma open',
+  waiting_capacity: () => 'it goes on by itself at the reset; without one: stemma open, resume or give up',
+  waiting_login: () => 'sign the agent in again, in its own program',
+  waiting_lane: () => 'wait until the session is free, or stemma session interrupt SESSION',
+  waiting_slot: () => 'wait until another turn ends, or raise limits.turns in stemma.yaml',
+  waiting_workspace: () => 'wait until the other root in that directory is closed',
+  notice_owed: (id) => `it is delivered when the session is free; or stemma notice waive ${id} --reason WHY`,
+  notice_claimed: (id) => `it is being delivered; or stemma notice redeliver ${id}`,
+  notice_handed: () => 'its continuation handles it; stemma session interrupt SESSION gives it up',
+  shared_turn: () => 'it was launched in a turn shared with another message: wait for that',
+  steer_unresolved: (id) => `the agent may still take the text: restart the agent, or stemma notice waive ${id} --reason WHY`,
+  unkillable: () => 'a process survived SIGKILL: end it by hand',
+};
+
+function adviceFor({ why, executionId, noticeId }: Holding): string {
+  const id = executionId ?? noticeId ?? 'ID';
+  const known = Object.hasOwn(advice, why) ? advice[why] : undefined;
+  if (known) return known(id);
+  return executionId === undefined ? 'wait' : `wait, or stemma cancel ${executionId}`;
+}

@@ -1,0 +1,82 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { launchStdio } from '../../processes/durable-stdio.ts';
+import type { AgentProfile, Driver, Probe } from '../port.ts';
+import { environmentOf, lastWords, openConversation } from './open.ts';
+import { Opening } from './opening.ts';
+
+/** What an ACP driver needs. */
+export interface AcpDriverOptions {
+  readonly clock: Clock;
+  /** How long an agent may take from its launch to an open conversation. Milliseconds, default 60 seconds. */
+  readonly openingMs?: number;
+}
+
+const probeMs = 8000;
+const graceMs = 1000;
+
+/**
+ * The driver for any agent that speaks ACP, version 1, on stdin and stdout. It starts, interrupts and resumes; it never
+ * steers, since no ACP agent says what becomes of a second text (each of four does something else with it).
+ */
+export function acpDriver(options: AcpDriverOptions): Driver {
+  const { clock, openingMs = 60_000 } = options;
+  return {
+    kind: 'acp',
+    capabilities: {
+      steer: 'none',
+      negativeProof: 'none',
+      turnEnd: 'protocol',
+      backgroundTasks: false,
+      wakesByItself: false,
+      resume: 'whereOffered',
+      locatesCalls: 'byOrder',
+      limits: true,
+    },
+    probe: (profile) => probe(profile, clock),
+    open: (request) => openConversation(request, { clock, openingMs }),
+  };
+}
+
+async function probe(profile: AgentProfile, clock: Clock): Promise<Probe> {
+  const directory = await mkdtemp(join(tmpdir(), 'stemma-probe-'));
+  try {
+    return await probeIn(directory, profile, clock);
+  } catch (error) {
+    return { found: false, warnings: [String(error)] };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function probeIn(directory: string, profile: AgentProfile, clock: Clock): Promise<Probe> {
+  const launch = { argv: profile.command, env: environmentOf(profile), cwd: directory, directory, clock };
+  const launched = await launchStdio(launch);
+  if (!launched.ok) return { found: false, warnings: [launched.message] };
+  const { process } = launched;
+  const opening = new Opening(process, clock, probeMs);
+  process.listen({
+    from: 0,
+    onLine: (line, end) => opening.take(line, end),
+    onNoise: (what) => opening.noise.push(what),
+    onExit: (reason) => opening.exit(reason),
+  });
+  const initialized = await opening.initialize();
+  const said = initialized.ok ? '' : await lastWords(opening, process);
+  await process.end({ graceMs });
+  process.close();
+  if (!initialized.ok) {
+    const message = initialized.why === 'error' ? initialized.error.message : initialized.message;
+    return { found: true, warnings: [`It does not answer as an ACP agent: ${message}${said}`] };
+  }
+  const { version, canLoad, canResume, takesHttpTools, signIns } = initialized.agent;
+  const warnings = [
+    ...(takesHttpTools ? [] : ['It takes no MCP servers over HTTP, so it gets no tools.']),
+    ...(canLoad || canResume ? [] : ['It cannot load conversations: when its process dies, they are gone.']),
+    ...(signIns.length === 0 ? [] : [`It may ask to be signed in: ${signIns.join(', ')}.`]),
+    ...opening.noise.slice(0, 3).map((what) => `It wrote something that is not ACP: ${what}`),
+  ];
+  return { found: true, ...(version === undefined ? {} : { version }), warnings };
+}

@@ -1,0 +1,240 @@
+import { AGENT_METHODS, CLIENT_METHODS, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
+import type { InitializeRequest, LoadSessionRequest, McpServer, NewSessionRequest } from '@agentclientprotocol/sdk';
+import { z } from 'zod';
+import type { Clock } from '../../base/clock.ts';
+import { pause } from '../../processes/pause.ts';
+import type { StdioProcess } from '../../processes/stdio-process.ts';
+import { brief, type Message, type RpcError, readMessage, readUpdate, writeMessage } from './messages.ts';
+import { openingPrefix } from './tracker.ts';
+
+/** Why an opening came to nothing. */
+export type OpeningFailure =
+  | { readonly ok: false; readonly why: 'error'; readonly error: RpcError }
+  | { readonly ok: false; readonly why: 'silent' | 'exited'; readonly message: string };
+
+type Answer = { readonly ok: true; readonly result: unknown } | OpeningFailure;
+
+/** A line that belongs to the conversation and not to its opening. */
+export interface LineAfter {
+  readonly message: Message;
+  readonly end: number;
+}
+
+/** What the agent declares. */
+export interface AgentDeclaration {
+  readonly name?: string;
+  readonly version?: string;
+  readonly canLoad: boolean;
+  readonly canResume: boolean;
+  readonly takesHttpTools: boolean;
+  readonly signIns: readonly string[];
+}
+
+/** An open conversation: its id, the choices of models, and where its output begins. */
+export interface OpenedSession {
+  readonly id: string;
+  readonly models: ModelChoice | undefined;
+  readonly at: number;
+}
+
+/** How a model is chosen, where the agent offers it. */
+export interface ModelChoice {
+  readonly configId: string;
+  readonly values: readonly string[];
+}
+
+const initialized = z.object({
+  protocolVersion: z.number(),
+  agentInfo: z.object({ name: z.string().catch('agent'), version: z.string().optional().catch(undefined) }).nullish(),
+  agentCapabilities: z
+    .object({
+      loadSession: z.boolean().nullish(),
+      mcpCapabilities: z.object({ http: z.boolean().nullish() }).nullish(),
+      sessionCapabilities: z.object({ resume: z.unknown().optional() }).nullish(),
+    })
+    .nullish(),
+  authMethods: z.array(z.object({ name: z.string() })).nullish(),
+});
+const opened = z.object({ sessionId: z.string().optional(), configOptions: z.array(z.unknown()).nullish().catch(undefined) });
+const modelOption = z.object({ id: z.string(), category: z.literal('model'), options: z.array(z.unknown()) });
+
+/**
+ * The opening of a conversation with a new process: everything before its first prompt. It reads the output until the
+ * conversation is open; what came behind that is `rest`, to be read as the conversation's.
+ */
+export class Opening {
+  /** What the agent said that nobody understands, for the message when the opening fails. */
+  readonly noise: string[] = [];
+  /** Texts of the person that a loaded conversation told again. */
+  readonly pastTexts: string[] = [];
+  readonly rest: LineAfter[] = [];
+  readonly #process: StdioProcess;
+  readonly #clock: Clock;
+  readonly #deadline: number;
+  readonly #waiting = new Map<string, (answer: Answer) => void>();
+  /** Why the process died, once it has. */
+  exited: string | undefined;
+  #openedAt: number | undefined;
+  #isText = false;
+
+  constructor(process: StdioProcess, clock: Clock, withinMs: number) {
+    this.#process = process;
+    this.#clock = clock;
+    this.#deadline = clock.monotonic() + withinMs;
+  }
+
+  /** One line of output; `end` is the position behind it. */
+  take(line: string, end: number): void {
+    const message = readMessage(line);
+    if (message.kind === 'result' || message.kind === 'error') {
+      const answered = typeof message.id === 'string' ? this.#waiting.get(message.id) : undefined;
+      if (answered) return this.#settle(message, answered, end);
+    }
+    if (this.#openedAt !== undefined) this.rest.push({ message, end });
+    else this.#takeEarly(message);
+  }
+
+  exit(reason: string): void {
+    this.exited = reason;
+    for (const settle of this.#waiting.values()) settle({ ok: false, why: 'exited', message: reason });
+    this.#waiting.clear();
+  }
+
+  async initialize(): Promise<{ ok: true; agent: AgentDeclaration } | OpeningFailure> {
+    const params: InitializeRequest = {
+      protocolVersion: PROTOCOL_VERSION,
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientInfo: { name: 'stemma', version: '1' },
+    };
+    const answer = await this.#request(AGENT_METHODS.initialize, params);
+    if (!answer.ok) return answer;
+    const parsed = initialized.safeParse(answer.result);
+    if (!parsed.success) return strange('initialize', answer.result);
+    const { protocolVersion, agentCapabilities, agentInfo, authMethods } = parsed.data;
+    if (protocolVersion !== PROTOCOL_VERSION) {
+      return silent(`the agent speaks version ${protocolVersion} of ACP; version ${PROTOCOL_VERSION} is needed`);
+    }
+    const agent: AgentDeclaration = {
+      ...(agentInfo?.name === undefined ? {} : { name: agentInfo.name }),
+      ...(agentInfo?.version === undefined ? {} : { version: agentInfo.version }),
+      canLoad: agentCapabilities?.loadSession === true,
+      canResume: isOffered(agentCapabilities?.sessionCapabilities?.resume),
+      takesHttpTools: agentCapabilities?.mcpCapabilities?.http === true,
+      signIns: (authMethods ?? []).map(({ name }) => name),
+    };
+    return { ok: true, agent };
+  }
+
+  begin(cwd: string, mcpServers: McpServer[]): Promise<{ ok: true; session: OpenedSession } | OpeningFailure> {
+    const params: NewSessionRequest = { cwd, mcpServers };
+    return this.#open(AGENT_METHODS.session_new, params, undefined);
+  }
+
+  /** `method`: load tells the past again, resume does not. */
+  resume(
+    method: typeof AGENT_METHODS.session_load | typeof AGENT_METHODS.session_resume,
+    sessionId: string,
+    cwd: string,
+    mcpServers: McpServer[],
+  ): Promise<{ ok: true; session: OpenedSession } | OpeningFailure> {
+    const params: LoadSessionRequest = { sessionId, cwd, mcpServers };
+    return this.#open(method, params, sessionId);
+  }
+
+  async chooseModel(session: OpenedSession, choice: ModelChoice, model: string): Promise<{ ok: true } | OpeningFailure> {
+    const params = { sessionId: session.id, configId: choice.configId, value: model };
+    const answer = await this.#request(AGENT_METHODS.session_set_config_option, params);
+    return answer.ok ? { ok: true } : answer;
+  }
+
+  async #open(
+    method: string,
+    params: object,
+    known: string | undefined,
+  ): Promise<{ ok: true; session: OpenedSession } | OpeningFailure> {
+    const answer = await this.#request(method, params);
+    if (!answer.ok) return answer;
+    const parsed = opened.safeParse(answer.result ?? {});
+    const id = known ?? parsed.data?.sessionId;
+    if (!parsed.success || id === undefined) return strange(method, answer.result);
+    const models = (parsed.data.configOptions ?? []).flatMap((option) => modelChoice(option))[0];
+    return { ok: true, session: { id, models, at: this.#openedAt ?? 0 } };
+  }
+
+  async #request(method: string, params: object): Promise<Answer> {
+    if (this.exited !== undefined) return { ok: false, why: 'exited', message: this.exited };
+    const id = openingPrefix + method;
+    const answered = new Promise<Answer>((resolve) => this.#waiting.set(id, resolve));
+    const over = new AbortController();
+    const late = pause(this.#clock, Math.max(0, this.#deadline - this.#clock.monotonic()), over.signal).then(() =>
+      silent(`no answer to ${method} in time`),
+    );
+    const written = await Promise.race([this.#process.writeLine(writeMessage({ jsonrpc: '2.0', id, method, params })), late]);
+    // A refused write: the process is gone, and how it went is about to be told. The deadline covers the rest.
+    const answer = typeof written === 'string' ? await Promise.race([answered, late]) : written;
+    over.abort();
+    this.#waiting.delete(id);
+    return answer;
+  }
+
+  #settle(message: Extract<Message, { kind: 'result' | 'error' }>, answered: (answer: Answer) => void, end: number): void {
+    this.#waiting.delete(String(message.id));
+    if (message.kind === 'error') return answered({ ok: false, why: 'error', error: message.error });
+    if (openers.some((method) => message.id === openingPrefix + method)) this.#openedAt = end;
+    answered({ ok: true, result: message.result });
+  }
+
+  #takeEarly(message: Message): void {
+    const update = message.kind === 'notification' ? readAnyUpdate(message.params) : undefined;
+    if (update?.kind === 'user') this.#tellPast(update.text);
+    else if (update) this.#isText = false;
+    if (message.kind === 'garbage') this.noise.push(message.what);
+    if (message.kind === 'result' || message.kind === 'error') this.noise.push(`an answer nobody waits for: ${brief(String(message.id))}`);
+    if (message.kind === 'request') void this.#process.writeLine(refusal(message.id, message.method));
+    if (message.kind === 'notification' && message.method !== CLIENT_METHODS.session_update) {
+      this.noise.push(`an unknown notification: ${brief(message.method)}`);
+    }
+  }
+
+  /** A text may come in pieces. */
+  #tellPast(text: string): void {
+    if (this.#isText) this.pastTexts.push((this.pastTexts.pop() ?? '') + text);
+    else this.pastTexts.push(text);
+    this.#isText = true;
+  }
+}
+
+/** The answer to a request for what we never offered. */
+export function refusal(id: string | number | null, method: string): string {
+  return writeMessage({ jsonrpc: '2.0', id, error: RequestError.methodNotFound(method).toErrorResponse() });
+}
+
+const openers: readonly string[] = [AGENT_METHODS.session_new, AGENT_METHODS.session_load, AGENT_METHODS.session_resume];
+
+function readAnyUpdate(params: unknown): ReturnType<typeof readUpdate> | undefined {
+  const sessionId = (params as { sessionId?: unknown } | null)?.sessionId;
+  return typeof sessionId === 'string' ? readUpdate(params, sessionId) : undefined;
+}
+
+function modelChoice(option: unknown): ModelChoice[] {
+  const parsed = modelOption.safeParse(option);
+  if (!parsed.success) return [];
+  // Options come in a list, or in groups of lists.
+  const values = parsed.data.options.flatMap((entry) => {
+    const inner = (entry as { options?: unknown } | null)?.options;
+    return (Array.isArray(inner) ? inner : [entry]).map((value: unknown) => String((value as { value?: unknown } | null)?.value));
+  });
+  return [{ configId: parsed.data.id, values }];
+}
+
+function isOffered(capability: unknown): boolean {
+  return capability !== undefined && capability !== null && capability !== false;
+}
+
+function strange(method: string, result: unknown): OpeningFailure {
+  return silent(`the answer to ${method} has an unknown shape: ${brief(JSON.stringify(result))}`);
+}
+
+function silent(message: string): OpeningFailure {
+  return { ok: false, why: 'silent', message };
+}

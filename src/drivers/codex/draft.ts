@@ -1,0 +1,51 @@
+import type { DriverEvent, TranscriptItem } from '../port.ts';
+import { positionsPerTurn, type RunningTurn, type ThreadState, turnPosition } from './thread-state.ts';
+
+type WithoutPosition<Event> = Event extends unknown ? Omit<Event, 'position'> : never;
+type Unplaced = WithoutPosition<DriverEvent>;
+
+const endedKept = 300;
+
+/** The next state and the events of one reduction while it is being made. The state it began with stays as it was. */
+export class Draft {
+  state: ThreadState;
+  readonly events: DriverEvent[] = [];
+
+  constructor(state: ThreadState) {
+    this.state = state;
+  }
+
+  set(change: Partial<ThreadState>): void {
+    this.state = { ...this.state, ...change };
+  }
+
+  setTurn(change: Partial<RunningTurn>): void {
+    if (this.state.turn) this.set({ turn: { ...this.state.turn, ...change } });
+  }
+
+  addEnded(turnId: string): void {
+    this.set({ ended: [...this.state.ended, turnId].slice(-endedKept) });
+  }
+
+  /** The place of the next completed item within its turn. */
+  nextOffset(): number {
+    return Math.min((this.state.turn?.completed.size ?? 0) + 1, positionsPerTurn - 2);
+  }
+
+  /** Emits an event of a turn at its place there; without a place, right behind what was emitted last. */
+  emit(event: Unplaced, turnId?: string, offset?: number | 'end'): void {
+    const start = turnId === undefined || offset === undefined ? undefined : turnPosition(turnId);
+    const place = start === undefined ? 0 : start + (offset === 'end' ? positionsPerTurn - 1 : (offset ?? 0));
+    const position = Math.max(this.state.position, place);
+    this.set({ position });
+    this.events.push({ ...event, position } as DriverEvent);
+  }
+
+  emitItem(turnId: string, offset: number | undefined, item: TranscriptItem | undefined): void {
+    if (item) this.emit({ type: 'item', nativeTurnId: turnId, item }, turnId, offset);
+  }
+
+  noise(what: string): void {
+    this.emit({ type: 'noise', what });
+  }
+}

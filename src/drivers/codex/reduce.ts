@@ -1,0 +1,204 @@
+import type { DriverEvent } from '../port.ts';
+import { toAgentError } from './agent-error.ts';
+import { Draft } from './draft.ts';
+import { closeCommand, noteAgents, openCommand, reduceAgent, settleBackground } from './reduce-background.ts';
+import type { RunningTurn, ThreadState } from './thread-state.ts';
+import { isCall, transcriptOfEnd, transcriptOfStart } from './transcript.ts';
+import type { Signal } from './wire.ts';
+
+/** What the reducer cannot see in the signal itself. */
+export interface Context {
+  /** The signal is read from the record, so that what is known already is no surprise. */
+  readonly isReplay?: boolean;
+  /** Open commands that are known to be dead at the end of their turn; all others are taken to live on. */
+  readonly deadCommands?: ReadonlySet<string>;
+}
+
+export interface Reduced {
+  readonly state: ThreadState;
+  readonly events: readonly DriverEvent[];
+}
+
+/**
+ * What one signal means. Pure: no clock, no I/O. Everything Codex says of a turn names the turn, so an end belongs to
+ * its turn and to no other, in whatever order signals come: a second end, a start after its end, or an end of a turn
+ * older than the running one change nothing and are reported as noise.
+ */
+export function reduce(state: ThreadState, signal: Signal, context: Context = {}): Reduced {
+  const draft = new Draft(state);
+  if (signal.type === 'limits') draft.set({ resetsAt: signal.resetsAt });
+  else if (signal.threadId !== state.threadId) reduceAgent(draft, signal, context);
+  else reduceOwn(draft, signal, context);
+  return { state: draft.state, events: draft.events };
+}
+
+/** Codex answered our `turn/start` with this turn. */
+export function noteStartAnswer(state: ThreadState, deliveryId: string, turnId: string): Reduced {
+  const draft = new Draft(state);
+  // An answer that names a turn which ran before means that the text was put into it: then it is taken, not started.
+  if (state.starting?.deliveryId === deliveryId && !state.ended.includes(turnId)) {
+    const isSteered = state.turn?.id === turnId && state.turn.isAnnounced;
+    draft.set({ starting: isSteered ? undefined : { deliveryId, turnId } });
+    if (state.turn?.id === turnId) announce(draft);
+  }
+  return { state: draft.state, events: draft.events };
+}
+
+function reduceOwn(draft: Draft, signal: Exclude<Signal, { type: 'limits' }>, context: Context): void {
+  switch (signal.type) {
+    case 'turnStarted':
+      return startTurn(draft, signal.turnId, context);
+    case 'itemStarted':
+    case 'itemCompleted':
+      return takeItem(draft, signal, context);
+    case 'turnCompleted':
+      return endTurn(draft, signal, context);
+    case 'turnError':
+      // Retries are the agent's own business; the last word is in the turn's end.
+      if (!signal.willRetry && draft.state.turn?.id === signal.turnId) draft.setTurn({ error: signal.error });
+      return;
+    case 'usage':
+      return countTokens(draft, signal);
+    case 'idle':
+    case 'requestResolved':
+      return;
+  }
+}
+
+function startTurn(draft: Draft, turnId: string, context: Context): void {
+  if (draft.state.ended.includes(turnId) || draft.state.turn?.id === turnId) {
+    if (!context.isReplay) draft.noise(`turn ${turnId} was started a second time`);
+    return;
+  }
+  begin(draft, turnId);
+  if (draft.state.starting?.turnId === turnId) announce(draft);
+}
+
+function begin(draft: Draft, turnId: string): void {
+  const previous = draft.state.turn;
+  if (previous) {
+    // A thread runs one turn at a time, so the other one is over, although nobody could say how.
+    const error = { message: 'The agent began another turn; how this one ended is not known.', codexErrorInfo: 'other' };
+    const { threadId } = draft.state;
+    endTurn(draft, { type: 'turnCompleted', threadId, turnId: previous.id, status: 'failed', error }, {});
+  }
+  draft.set({ turn: { id: turnId, isAnnounced: false, answer: '', completed: new Set() } });
+}
+
+/** Emits the start of the running turn, once it is clear whose text began it. */
+function announce(draft: Draft, clientId?: string): void {
+  const { turn, starting, deliveries } = draft.state;
+  if (!turn || turn.isAnnounced) return;
+  const ours = clientId !== undefined && deliveries.has(clientId) ? clientId : undefined;
+  const deliveryId = ours ?? (starting?.turnId === turn.id ? starting.deliveryId : undefined);
+  draft.setTurn({ isAnnounced: true, ...(deliveryId === undefined ? {} : { deliveryId }) });
+  draft.emit({ type: 'turnStarted', nativeTurnId: turn.id, ...(deliveryId === undefined ? {} : { deliveryId }) }, turn.id, 0);
+  if (deliveryId !== undefined && starting?.deliveryId === deliveryId) draft.set({ starting: undefined });
+}
+
+function takeItem(draft: Draft, signal: Extract<Signal, { type: 'itemStarted' | 'itemCompleted' }>, context: Context): void {
+  const { item, turnId } = signal;
+  if (draft.state.ended.includes(turnId)) return takeLateItem(draft, signal);
+  if (draft.state.turn?.id !== turnId) begin(draft, turnId);
+  const turn = draft.state.turn as RunningTurn;
+  if (item.type === 'userMessage') takeUserText(draft, turn, item.clientId ?? undefined);
+  else announce(draft);
+  if (turn.completed.has(item.id)) {
+    if (!context.isReplay) draft.noise(`item ${item.id} was completed a second time`);
+    return;
+  }
+  noteAgents(draft, item);
+  if (isCall(item)) draft.setTurn({ answer: '' });
+  if (signal.type === 'itemStarted') {
+    openCommand(draft, signal);
+    return draft.emitItem(turnId, draft.nextOffset(), transcriptOfStart(item));
+  }
+  const offset = draft.nextOffset();
+  if (item.type === 'agentMessage' && item.phase !== 'commentary') draft.setTurn({ answer: item.text ?? '' });
+  draft.setTurn({ completed: new Set([...turn.completed, item.id]) });
+  closeCommand(draft, signal);
+  draft.emitItem(turnId, offset, transcriptOfEnd(item));
+}
+
+/** An item of a turn that is over: the end of something that outlived it. */
+function takeLateItem(draft: Draft, signal: Extract<Signal, { type: 'itemStarted' | 'itemCompleted' }>): void {
+  if (signal.type === 'itemStarted') return;
+  const isLate = draft.state.commands.has(signal.item.id);
+  closeCommand(draft, signal);
+  if (isLate) draft.emitItem(signal.turnId, undefined, transcriptOfEnd(signal.item));
+}
+
+/** The one proof that a text of ours was taken up: a user's message with our id, in this very turn. */
+function takeUserText(draft: Draft, turn: RunningTurn, clientId: string | undefined): void {
+  const { deliveries } = draft.state;
+  announce(draft, clientId);
+  if (clientId === undefined || !deliveries.has(clientId) || deliveries.get(clientId) !== undefined) return;
+  draft.set({ deliveries: new Map(deliveries).set(clientId, turn.id) });
+  if (draft.state.turn?.deliveryId === clientId) return;
+  draft.emit({ type: 'taken', nativeTurnId: turn.id, deliveryId: clientId }, turn.id, draft.nextOffset());
+}
+
+function endTurn(draft: Draft, signal: Extract<Signal, { type: 'turnCompleted' }>, context: Context): void {
+  const { turnId } = signal;
+  if (draft.state.ended.includes(turnId)) {
+    if (!context.isReplay) draft.noise(`turn ${turnId} ended a second time`);
+    return;
+  }
+  if (draft.state.turn?.id !== turnId) {
+    if (draft.state.turn && turnId < draft.state.turn.id) {
+      draft.noise(`an old turn ${turnId} ended while ${draft.state.turn.id} runs`);
+      return draft.addEnded(turnId);
+    }
+    begin(draft, turnId);
+  }
+  announce(draft);
+  const turn = draft.state.turn as RunningTurn;
+  const error = signal.error ?? turn.error;
+  const tasks = settleBackground(draft, context.deadCommands);
+  draft.set({ turn: undefined });
+  draft.addEnded(turnId);
+  draft.emit(
+    {
+      type: 'turnEnded',
+      nativeTurnId: turnId,
+      status: statusOf(signal.status),
+      answer: turn.answer,
+      ...(signal.status === 'completed' || signal.status === 'interrupted' ? {} : { error: errorOf(signal, error, draft) }),
+      ...(turn.usage === undefined ? {} : { usage: turn.usage }),
+      tasks,
+    },
+    turnId,
+    'end',
+  );
+  if (draft.state.starting?.turnId === turnId) draft.set({ starting: undefined });
+}
+
+// Codex lists a turn that died with its process as `interrupted`. Nobody interrupted it, so nobody may be told so.
+function statusOf(status: 'completed' | 'interrupted' | 'failed' | 'died'): 'succeeded' | 'failed' | 'interrupted' {
+  if (status === 'completed') return 'succeeded';
+  return status === 'interrupted' ? 'interrupted' : 'failed';
+}
+
+function errorOf(
+  signal: Extract<Signal, { type: 'turnCompleted' }>,
+  error: { message: string; codexErrorInfo?: unknown } | undefined,
+  draft: Draft,
+): ReturnType<typeof toAgentError> {
+  const unsaid = signal.status === 'died' ? 'The agent process died during the turn.' : 'The turn failed without a reason.';
+  return toAgentError({ codexErrorInfo: 'other', ...(error ?? { message: unsaid }) }, draft.state.resetsAt);
+}
+
+function countTokens(draft: Draft, signal: Extract<Signal, { type: 'usage' }>): void {
+  const { turn } = draft.state;
+  if (turn?.id !== signal.turnId) return;
+  const { total, last } = signal;
+  const before = turn.usageBefore ?? {
+    inputTokens: total.inputTokens - last.inputTokens,
+    outputTokens: total.outputTokens - last.outputTokens,
+  };
+  const usage = {
+    inputTokens: total.inputTokens - before.inputTokens,
+    outputTokens: total.outputTokens - before.outputTokens,
+  };
+  draft.setTurn({ usageBefore: before, usage });
+}

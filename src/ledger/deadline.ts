@@ -1,0 +1,53 @@
+import type { ExecutionId, NoticeId } from '../base/ids.ts';
+import type { Rule } from './decision.ts';
+import { Draft, refuse } from './decision.ts';
+import { isSettled } from './execution.ts';
+import { ask } from './questions.ts';
+import { end } from './settle.ts';
+
+/** Whether the deadline of a message has passed. One that moved meanwhile is asked for again at its new instant. */
+export function* nextDeadline(command: { readonly now: number; readonly id: ExecutionId }): Rule<boolean> {
+  const draft = new Draft(command.now);
+  const row = yield* ask('execution', command.id);
+  if (!row || row.closed || row.deadlineAt === null || row.cancelRequested) return draft.done(false);
+  // Its clock stands still; it is asked for again when it goes on.
+  if (row.waiting) return draft.done(false);
+  if (row.deadlineAt <= command.now) return draft.done(true);
+  draft.wake('deadline', row.id, row.deadlineAt);
+  return draft.done(false);
+}
+
+/** An outside program says that it lives. */
+export interface Heartbeat {
+  readonly now: number;
+  readonly id: ExecutionId;
+  /** It must say so again before this instant. */
+  readonly until: number;
+}
+
+/** Moves its deadline, and tells it whether somebody wants it to stop. */
+export function* heartbeat(command: Heartbeat): Rule<{ readonly cancelRequested: boolean }> {
+  const row = yield* ask('execution', command.id);
+  if (!row) return refuse('NOT_FOUND', `No execution ${command.id}.`, { id: command.id });
+  const draft = new Draft(command.now);
+  if (!isSettled(row.state)) draft.patch(row.id, { deadlineAt: command.until });
+  return draft.done({ cancelRequested: row.cancelRequested !== null || isSettled(row.state) });
+}
+
+/** An outside program whose heartbeats have stopped is lost; one that beat meanwhile is looked at again in time. */
+export function* beatOrLose(command: {
+  readonly now: number;
+  readonly id: ExecutionId;
+  readonly noticeId: NoticeId;
+}): Rule<boolean> {
+  const draft = new Draft(command.now);
+  const row = yield* ask('execution', command.id);
+  if (!row || isSettled(row.state) || row.deadlineAt === null) return draft.done(false);
+  if (row.deadlineAt > command.now) {
+    draft.wake('heartbeat', row.id, row.deadlineAt);
+    return draft.done(false);
+  }
+  const error = { code: 'LOST', message: 'Its heartbeats stopped.' };
+  yield* end(draft, row, { state: row.cancelRequested ? 'cancelled' : 'lost', error }, command.noticeId);
+  return draft.done(true);
+}

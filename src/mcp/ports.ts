@@ -1,0 +1,46 @@
+import type { ErrorCode } from '../base/errors.ts';
+import type { SessionId } from '../base/ids.ts';
+import type { Execution } from '../contract/execution.ts';
+import type { LaunchAnswer, ToolArguments, ToolName } from '../contract/tools.ts';
+
+/** What each tool answers when all went well. */
+export interface ToolResults {
+  run_in_background: LaunchAnswer;
+  list_executions: { readonly items: readonly Execution[] };
+  get_execution: Execution;
+  send_to_execution: {
+    readonly executionId: string;
+    readonly disposition: 'started' | 'queued' | 'steering';
+  };
+  cancel_execution: { readonly executionId: string; readonly state: string; readonly closed: boolean };
+}
+
+/** The result, or why not, in words for the agent. */
+export type ToolAnswer<T> =
+  | { readonly ok: true; readonly result: T }
+  | { readonly ok: false; readonly code: ErrorCode; readonly message: string };
+
+/** `_meta` of an MCP request, as sent: a driver finds in it which turn made the call. */
+export type CallMeta = Readonly<Record<string, unknown>>;
+
+/** Where tool calls go. */
+export interface ToolCalls {
+  /**
+   * Carries out one call of the agent of `sessionId`; resolves after the commit. A launch answers at once, never when
+   * the work is done. What it starts outlives the call: there is no signal, on purpose. `args` have been parsed. Ids in
+   * them may be beginnings of ids, and only what belongs to the session's own trees may be found.
+   */
+  call<Name extends ToolName>(
+    sessionId: SessionId,
+    tool: Name,
+    args: ToolArguments<Name>,
+    meta: CallMeta,
+  ): Promise<ToolAnswer<ToolResults[Name]>>;
+}
+
+/** What the endpoint needs. */
+export interface McpPorts {
+  readonly toolCalls: ToolCalls;
+  /** While true, calls are refused with 503: nobody knows yet what the agents did while the server was away. */
+  isRecovering(): boolean;
+}

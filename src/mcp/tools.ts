@@ -1,0 +1,53 @@
+import type { Tool } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { ToolName } from '../contract/tools.ts';
+import { launchAnswer, toolArguments } from '../contract/tools.ts';
+import type { ToolResults } from './ports.ts';
+
+/** What the agent is told about the server when it connects. */
+export const instructions =
+  'Stemma runs work beside this conversation and brings its results back into it. Start work with run_in_background, then end your turn: each result comes to you by itself as a message that begins with "[stemma". Never wait or poll for one.';
+
+const descriptions: Readonly<Record<ToolName, string>> = {
+  run_in_background:
+    'Starts another agent on a task, in a conversation of its own, and returns at once. Its result comes to you in this conversation when everything that it set in motion is finished. End your turn after the launch; do not wait or poll.',
+  list_executions: 'Lists what this conversation has set in motion, newest first, with states.',
+  get_execution: 'Shows one execution of this conversation: state, error, result.',
+  send_to_execution: 'Sends a further text to the agent of an execution of this conversation.',
+  cancel_execution: 'Stops an execution of this conversation and everything below it.',
+};
+
+const readOnly: ReadonlySet<ToolName> = new Set(['list_executions', 'get_execution']);
+
+/** The names of all tools. */
+export const toolNames = Object.keys(toolArguments) as ToolName[];
+
+/** The tools as the protocol lists them. */
+export const toolList: readonly Tool[] = toolNames.map((name) => ({
+  name,
+  description: descriptions[name],
+  inputSchema: schemaOf(toolArguments[name], 'input'),
+  ...(name === 'run_in_background' ? { outputSchema: schemaOf(launchAnswer, 'output') } : {}),
+  annotations: {
+    readOnlyHint: readOnly.has(name),
+    destructiveHint: name === 'cancel_execution',
+    openWorldHint: false,
+  },
+}));
+
+/** Whether there is such a tool. */
+export function isToolName(name: string): name is ToolName {
+  return Object.hasOwn(toolArguments, name);
+}
+
+/** What the agent reads when a call went well. Programs read the structured content beside it. */
+export function sayResult<Name extends ToolName>(name: Name, result: ToolResults[Name]): string {
+  if (name !== 'run_in_background') return JSON.stringify(result);
+  const { executionId, state } = result as ToolResults['run_in_background'];
+  return `Started: ${executionId} (${state}). The result will come to you in this conversation when everything it set in motion is finished. Do not wait or poll for it: do what else there is to do, then end your turn.`;
+}
+
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Tool['inputSchema'] {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io });
+  return rest as Tool['inputSchema'];
+}

@@ -1,0 +1,30 @@
+import type { ExecutionId } from '../base/ids.ts';
+import { failCheck, startCheck } from '../ledger/check.ts';
+import { ask } from '../ledger/questions.ts';
+import { settle } from '../ledger/settle.ts';
+import type { RunsContext } from './ports.ts';
+
+/** Runs the check of a message when everything else below it is closed. Exit code 0 is yes. */
+export async function runCheck(context: RunsContext, messageId: ExecutionId): Promise<void> {
+  const { store, clock, ids, commands } = context;
+  const started = await store.decide(() => startCheck({ now: clock.now(), messageId }));
+  const ready = started.ok ? started.value : undefined;
+  if (!ready || ready.message.check === null) return;
+  const { message, check } = ready;
+  const sessionId = message.runsIn;
+  const session = sessionId === null ? undefined : await store.read(() => ask('session', sessionId));
+  const command = message.check ?? '';
+  const end = await commands.run(check, command, session?.cwd ?? '.');
+  const isYes = end.exitCode === 0;
+  // The verdict comes first: the settle may close the message, and a closed one never changes.
+  if (!isYes) await store.decide(() => failCheck({ now: clock.now(), messageId }));
+  const error = isYes ? null : { code: 'CHECK_FAILED', message: `${command}: exit code ${end.exitCode}` };
+  await store.decide(() =>
+    settle({
+      now: clock.now(),
+      id: check.id,
+      noticeId: ids.make('notice'),
+      ending: { state: isYes ? 'succeeded' : 'failed', result: end.output, error },
+    }),
+  );
+}

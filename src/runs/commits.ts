@@ -1,0 +1,95 @@
+import type { Clock } from '../base/clock.ts';
+import type { ExecutionId, TurnId } from '../base/ids.ts';
+import { ask } from '../ledger/questions.ts';
+import type { Committed, LedgerStore } from '../ledger/store.ts';
+
+/** Waits for what a commit says: pushed by the commit, never polled. */
+export class Commits {
+  readonly #store: LedgerStore;
+  readonly #clock: Clock;
+  readonly #closed = new Map<string, Set<() => void>>();
+  readonly #stop: () => void;
+
+  constructor(store: LedgerStore, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#stop = store.onCommit((committed) => this.#tell(committed));
+  }
+
+  /** Resolves true in the commit that closes the execution, false after `timeoutMs` or an abort. */
+  closed(id: ExecutionId, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
+    const isSo = async (): Promise<boolean> => {
+      const row = await this.#store.read(() => ask('execution', id));
+      return row === undefined || row.closed;
+    };
+    return this.#wait(`closed:${id}`, isSo, timeoutMs, signal);
+  }
+
+  /** Resolves true in the commit that ends the turn, false after `timeoutMs`. */
+  turnEnded(id: TurnId, timeoutMs: number): Promise<boolean> {
+    const isSo = async (): Promise<boolean> => {
+      const turn = await this.#store.read(() => ask('turn', id));
+      return turn === undefined || turn.state === 'ended';
+    };
+    return this.#wait(`turn:${id}`, isSo, timeoutMs);
+  }
+
+  /** Lets go of the store. Waits that are open end by their time. */
+  stop(): void {
+    this.#stop();
+  }
+
+  async #wait(
+    key: string,
+    isSo: () => Promise<boolean>,
+    timeoutMs: number,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    let cleanUp = (): void => undefined;
+    const told = new Promise<boolean>((resolve) => {
+      const yes = (): void => resolve(true);
+      const no = (): void => resolve(false);
+      this.#listen(key, yes);
+      const cancelTimer = this.#clock.after(timeoutMs, no);
+      signal?.addEventListener('abort', no, { once: true });
+      cleanUp = () => {
+        cancelTimer();
+        this.#unlisten(key, yes);
+        signal?.removeEventListener('abort', no);
+      };
+    });
+    // Listening comes first: a commit between the look and the wait is heard.
+    try {
+      if (await isSo()) return true;
+      if (signal?.aborted) return false;
+      return await told;
+    } finally {
+      cleanUp();
+    }
+  }
+
+  #listen(key: string, tell: () => void): void {
+    const listeners = this.#closed.get(key) ?? new Set();
+    listeners.add(tell);
+    this.#closed.set(key, listeners);
+  }
+
+  #unlisten(key: string, tell: () => void): void {
+    const listeners = this.#closed.get(key);
+    listeners?.delete(tell);
+    if (listeners?.size === 0) this.#closed.delete(key);
+  }
+
+  #tell(committed: Committed): void {
+    if (this.#closed.size === 0) return;
+    for (const event of committed.events) {
+      const key =
+        event.type === 'execution.closed'
+          ? `closed:${String(event.data['executionId'])}`
+          : event.type === 'turn.ended'
+            ? `turn:${String(event.data['turnId'])}`
+            : undefined;
+      if (key !== undefined) for (const tell of this.#closed.get(key) ?? []) tell();
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import type { Clock } from '../base/clock.ts';
+import type { Owner } from '../base/lifetime.ts';
+import type { ExecutionId, Ids } from '../base/ids.ts';
+import type { Execution } from '../ledger/execution.ts';
+import type { LedgerStore } from '../ledger/store.ts';
+import type { Sessions } from '../turns/sessions.ts';
+import type { Commits } from './commits.ts';
+
+/** What runs, deadlines and cancellations need. */
+export interface RunsContext {
+  readonly store: LedgerStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly sessions: Sessions;
+  readonly commits: Commits;
+  readonly commands: CommandRunner;
+  /** Owns what these handlers start and do not wait for. */
+  readonly owner: Owner;
+  readonly report: (what: string, data: Readonly<Record<string, unknown>>) => void;
+}
+
+/** Runs a shell command for one execution in a process of its own that outlives this server. */
+export interface CommandRunner {
+  /** Starts it, or goes on listening to the one that an earlier server started for the same execution. Never rejects. */
+  run(execution: Execution, command: string, cwd: string): Promise<CommandEnd>;
+  /** Ends its process group; harmless when there is none. */
+  end(execution: ExecutionId): Promise<'dead' | 'unkillable'>;
+}
+
+export interface CommandEnd {
+  /** Null when a signal ended it, or when it could not be started. */
+  readonly exitCode: number | null;
+  /** The last lines of what it printed, bounded. */
+  readonly output: string;
+}

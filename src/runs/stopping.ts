@@ -1,0 +1,111 @@
+import type { ExecutionId, RunId, SessionId, TurnId } from '../base/ids.ts';
+import { FreshIds } from '../base/ids.ts';
+import type { Cancelling } from '../ledger/cancel.ts';
+import { cancel, stopSession } from '../ledger/cancel.ts';
+import type { CancelRequest } from '../ledger/execution.ts';
+import { isSettled } from '../ledger/execution.ts';
+import { ask } from '../ledger/questions.ts';
+import { cancelRun } from '../ledger/sequence.ts';
+import { settle } from '../ledger/settle.ts';
+import type { Decided } from '../ledger/store.ts';
+import type { RunsContext } from './ports.ts';
+
+/** How long an agent has to stop its turn when asked, before its process is ended. */
+const interruptGraceMs = 10_000;
+/** How long a join waits for the tree to close after everything that can be ended was ended. */
+const joinMs = 30_000;
+
+export interface CancelTree {
+  readonly id: ExecutionId;
+  readonly request: Omit<CancelRequest, 'at'>;
+  /** What the outcome says: `CANCELLED`, `TIMED_OUT`, `BUDGET`. */
+  readonly verdict: 'CANCELLED' | 'TIMED_OUT' | 'BUDGET';
+  /** False when the caller is itself part of the tree and would wait for itself. */
+  readonly join: boolean;
+}
+
+/** Ends trees and sessions, and joins what it ended. */
+export class Stopping {
+  readonly #context: RunsContext;
+
+  constructor(context: RunsContext) {
+    this.#context = context;
+  }
+
+  /** Latches the cancellation, ends what runs, and answers whether the tree closed. */
+  async cancelTree(command: CancelTree): Promise<Decided<{ readonly closed: boolean }>> {
+    const { store, clock, ids } = this.#context;
+    const fresh = new FreshIds(ids);
+    const { id, verdict } = command;
+    const request = { ...command.request, at: clock.now() };
+    const decided = await store.decide(() => cancel({ now: clock.now(), id, request, verdict, fresh }));
+    if (!decided.ok) return decided;
+    const ending = this.#endAll(decided.value, 'cancelled');
+    if (!command.join) {
+      this.#context.owner.start(() => ending);
+      return { ok: true, value: { closed: false } };
+    }
+    await ending;
+    return { ok: true, value: { closed: await this.#context.commits.closed(id, joinMs) } };
+  }
+
+  /** Latches a run's cancellation and cancels the message that is open. */
+  async cancelRun(id: RunId, request: CancelTree['request']): Promise<Decided<void>> {
+    const { store, clock } = this.#context;
+    const decided = await store.decide(() => cancelRun({ now: clock.now(), id }));
+    if (!decided.ok) return decided;
+    const current = decided.value.currentId;
+    const row = current === null ? undefined : await store.read(() => ask('execution', current));
+    if (!row || row.closed) return { ok: true, value: undefined };
+    const cancelled = await this.cancelTree({ id: row.id, request, verdict: 'CANCELLED', join: true });
+    return cancelled.ok ? { ok: true, value: undefined } : cancelled;
+  }
+
+  /** Stops a session: its roots and what it hosts are cancelled, its process ended; it stays stopped. */
+  async stopSession(id: SessionId, request: CancelTree['request']): Promise<Decided<void>> {
+    const { store, clock, sessions } = this.#context;
+    const at = clock.now();
+    const decided = await store.decide(() =>
+      stopSession({ now: at, sessionId: id, request: { ...request, at } }),
+    );
+    if (!decided.ok) return decided;
+    await Promise.all(
+      decided.value.roots.map((root) =>
+        this.cancelTree({ id: root, request, verdict: 'CANCELLED', join: true }),
+      ),
+    );
+    await sessions.of(id).end('the session was stopped');
+    return { ok: true, value: undefined };
+  }
+
+  async #endAll(cancelling: Cancelling, reason: string): Promise<void> {
+    await Promise.all([
+      ...cancelling.interrupt.map(({ sessionId, turnId }) => this.#endTurn(sessionId, turnId, reason)),
+      ...cancelling.processes.map((id) => this.#endProcess(id)),
+    ]);
+  }
+
+  /** Asks first; an agent that does not stop within the grace loses its process, and with it its turn. */
+  async #endTurn(sessionId: SessionId, turnId: TurnId, reason: string): Promise<void> {
+    const session = this.#context.sessions.of(sessionId);
+    const answer = await session.interrupt();
+    const graceMs = answer === 'unknown' ? 0 : interruptGraceMs;
+    if (await this.#context.commits.turnEnded(turnId, graceMs)) return;
+    const result = await session.end(`${reason}: it did not stop when asked`);
+    if (result === 'unkillable') this.#context.report('agent.unkillable', { sessionId });
+    await session.deliver();
+  }
+
+  async #endProcess(id: ExecutionId): Promise<void> {
+    const { store, clock, ids, commands, sessions } = this.#context;
+    const row = await store.read(() => ask('execution', id));
+    if (!row || isSettled(row.state)) return;
+    // An outside program is told by the answer to its next heartbeat, and is lost when none comes.
+    if (row.kind === 'outside') return;
+    if (row.kind === 'task' && row.runsIn !== null) await sessions.of(row.runsIn).stopTasks();
+    else if ((await commands.end(id)) === 'unkillable')
+      return this.#context.report('process.unkillable', { id });
+    const noticeId = ids.make('notice');
+    await store.decide(() => settle({ now: clock.now(), id, noticeId, ending: { state: 'cancelled' } }));
+  }
+}

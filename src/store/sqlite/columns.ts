@@ -1,0 +1,182 @@
+import type { Execution } from '../../ledger/execution.ts';
+import type { Notice } from '../../ledger/notice.ts';
+import type { Input, Run, Session } from '../../ledger/session.ts';
+import type { Steer, Turn } from '../../ledger/turn.ts';
+import type { Cell, Param } from './driver.ts';
+
+/** How a field is stored. `json` is text; null stays NULL and costs nothing. */
+type ColumnType = 'text' | 'integer' | 'flag' | 'json';
+
+/** Where a field of a row is stored. */
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** Null in most rows: an insert names the column only where one of these is set. */
+  readonly isSeldom: boolean;
+}
+
+/** A column for each field of a row: a field that is forgotten does not compile. */
+export type Columns<Row> = { readonly [Field in keyof Row]-?: Column };
+
+const column = (type: ColumnType, isSeldom: boolean) => (name: string) => ({ name, type, isSeldom });
+const text = column('text', false);
+const integer = column('integer', false);
+const flag = column('flag', false);
+const json = column('json', false);
+const seldom = {
+  text: column('text', true),
+  integer: column('integer', true),
+  json: column('json', true),
+};
+
+export const executionColumns: Columns<Execution> = {
+  id: text('id'),
+  rootId: text('root_id'),
+  parentId: text('parent_id'),
+  parentSource: text('parent_source'),
+  depth: integer('depth'),
+  kind: text('kind'),
+  name: text('name'),
+  key: seldom.text('key'),
+  attempt: integer('attempt'),
+  project: text('project'),
+  runsIn: text('runs_in'),
+  reportsTo: text('reports_to'),
+  mode: text('mode'),
+  cancelledBy: text('cancelled_by'),
+  runId: seldom.text('run_id'),
+  runIndex: seldom.integer('run_index'),
+  correlationId: seldom.text('correlation_id'),
+  join: text('join_mode'),
+  check: seldom.text('check_command'),
+  background: text('background'),
+  timeoutMs: seldom.integer('timeout_ms'),
+  wakeOnClose: seldom.text('wake_on_close'),
+  createdAt: integer('created_at'),
+  state: text('state'),
+  waiting: seldom.json('waiting'),
+  open: integer('open'),
+  closed: flag('closed'),
+  drain: seldom.integer('drain'),
+  verdict: seldom.text('verdict'),
+  failures: integer('failures'),
+  outcome: seldom.text('outcome'),
+  outcomeCode: seldom.text('outcome_code'),
+  cancelRequested: seldom.json('cancel_requested'),
+  detachedAt: seldom.integer('detached_at'),
+  deadlineAt: seldom.integer('deadline_at'),
+  startedAt: integer('started_at'),
+  endedAt: seldom.integer('ended_at'),
+  closedAt: seldom.integer('closed_at'),
+  error: seldom.json('error'),
+  result: seldom.text('result'),
+  usage: seldom.json('usage'),
+  nativeId: seldom.text('native_id'),
+};
+
+export const noticeColumns: Columns<Notice> = {
+  id: text('id'),
+  executionId: text('execution_id'),
+  rootId: text('root_id'),
+  countedOn: text('counted_on'),
+  sessionId: text('session_id'),
+  mode: text('mode'),
+  state: text('state'),
+  attempt: integer('attempt'),
+  epoch: integer('epoch'),
+  steerId: seldom.text('steer_id'),
+  continuationId: seldom.text('continuation_id'),
+  reason: seldom.text('reason'),
+  actor: seldom.json('actor'),
+  notBefore: integer('not_before'),
+  owedAt: integer('owed_at'),
+  handedAt: seldom.integer('handed_at'),
+  handledAt: seldom.integer('handled_at'),
+};
+
+export const sessionColumns: Columns<Session> = {
+  id: text('id'),
+  project: text('project'),
+  agent: text('agent'),
+  cwd: text('cwd'),
+  title: text('title'),
+  state: text('state'),
+  hostedBy: text('hosted_by'),
+  laneTurn: text('lane_turn'),
+  wakeTurn: text('wake_turn'),
+  lastTurn: text('last_turn'),
+  epoch: integer('epoch'),
+  node: text('node'),
+  nativeId: text('native_id'),
+  position: integer('position'),
+  failedOpens: integer('failed_opens'),
+  createdAt: integer('created_at'),
+  lastActivityAt: integer('last_activity_at'),
+};
+
+export const turnColumns: Columns<Turn> = {
+  id: text('id'),
+  sessionId: text('session_id'),
+  epoch: integer('epoch'),
+  node: text('node'),
+  cause: text('cause'),
+  state: text('state'),
+  text: text('text'),
+  nativeTurnId: text('native_turn_id'),
+  position: integer('position'),
+  writtenAt: integer('written_at'),
+  createdAt: integer('created_at'),
+  startedAt: integer('started_at'),
+  endedAt: integer('ended_at'),
+  status: text('status'),
+};
+
+export const inputColumns: Columns<Input> = {
+  executionId: text('execution_id'),
+  sessionId: text('session_id'),
+  position: integer('position'),
+  text: text('text'),
+  wantsSteer: flag('wants_steer'),
+  steerId: text('steer_id'),
+};
+
+export const steerColumns: Columns<Steer> = {
+  id: text('id'),
+  sessionId: text('session_id'),
+  turnId: text('turn_id'),
+  messageId: text('message_id'),
+  text: text('text'),
+  state: text('state'),
+  createdAt: integer('created_at'),
+  endedAt: integer('ended_at'),
+};
+
+export const runColumns: Columns<Run> = {
+  id: text('id'),
+  project: text('project'),
+  name: text('name'),
+  sessionId: text('session_id'),
+  ownerId: text('owner_id'),
+  plan: json('plan'),
+  cursor: integer('cursor'),
+  currentId: text('current_id'),
+  state: text('state'),
+  outcome: text('outcome'),
+  outcomeCode: text('outcome_code'),
+  cancelRequested: flag('cancel_requested'),
+  createdAt: integer('created_at'),
+  endedAt: integer('ended_at'),
+};
+
+/** A field's value as a parameter. */
+export function encode(column: Column, value: unknown): Param {
+  if (value === null || value === undefined) return null;
+  return column.type === 'json' ? JSON.stringify(value) : (value as Param);
+}
+
+/** A field's value from a cell. */
+export function decode(column: Column, cell: Cell): unknown {
+  if (cell === null) return null;
+  if (column.type === 'flag') return cell === 1;
+  return column.type === 'json' ? JSON.parse(String(cell)) : cell;
+}

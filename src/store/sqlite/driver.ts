@@ -1,0 +1,194 @@
+import { DatabaseError, toDatabaseError } from './database-error.ts';
+import { escapeText, parseDocument, unescapeText } from './text.ts';
+
+/** What may be bound. Numbers are safe integers: every number column is INTEGER. */
+export type Param = string | number | boolean | null;
+
+/** What a column may hold. */
+export type Cell = string | number | null;
+
+/** A prepared statement of the one connection. Every call throws `DatabaseError` and nothing else. */
+export interface Statement {
+  run(params: readonly Param[]): { changes: number; lastRowid: number };
+  /** The first row, or undefined. */
+  row(params: readonly Param[]): Cell[] | undefined;
+  rows(params: readonly Param[]): Cell[][];
+  /** The first column of the first row, which must be JSON, parsed. Undefined when there is no row. */
+  json(params: readonly Param[]): unknown;
+}
+
+/** One SQLite connection, whichever library is behind it. Statements are prepared once and kept by who prepares them. */
+export interface Database {
+  readonly library: 'libsql' | 'node';
+  readonly inTransaction: boolean;
+  prepare(sql: string): Statement;
+  /** Runs a script without parameters. */
+  exec(sql: string): void;
+  close(): void;
+}
+
+/** What both libraries have in common once their calls are made alike. */
+export interface RawStatement {
+  run(params: readonly (string | number | null)[]): { changes: number; lastRowid: number };
+  get(params: readonly (string | number | null)[]): Cell[] | undefined;
+  all(params: readonly (string | number | null)[]): Cell[][];
+}
+
+export interface RawDatabase {
+  readonly library: 'libsql' | 'node';
+  inTransaction(): boolean;
+  prepare(sql: string): RawStatement;
+  exec(sql: string): void;
+  close(): void;
+}
+
+/**
+ * Opens the file with node:sqlite where Node has it (22.13 and later), else with libsql; `STEMMA_SQLITE=libsql|node`
+ * forces one. Throws `DatabaseError` when the file cannot be opened.
+ */
+export async function openDatabase(
+  file: string,
+  forced: string | undefined = process.env['STEMMA_SQLITE'],
+): Promise<Database> {
+  const library = forced === 'libsql' || forced === 'node' ? forced : hasNodeSqlite() ? 'node' : 'libsql';
+  const { openRaw } =
+    library === 'node' ? await import('./driver-node.ts') : await import('./driver-libsql.ts');
+  return new GuardedDatabase(guarded(() => openRaw(file)));
+}
+
+/** Whether this Node has node:sqlite without a flag. */
+export function hasNodeSqlite(version = process.versions.node): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > 22 || (major === 22 && minor >= 13);
+}
+
+class GuardedDatabase implements Database {
+  readonly library: 'libsql' | 'node';
+  readonly #raw: RawDatabase;
+
+  constructor(raw: RawDatabase) {
+    this.#raw = raw;
+    this.library = raw.library;
+  }
+
+  get inTransaction(): boolean {
+    return this.#raw.inTransaction();
+  }
+
+  prepare(sql: string): Statement {
+    return new GuardedStatement(
+      guarded(() => this.#raw.prepare(sql)),
+      sql,
+    );
+  }
+
+  exec(sql: string): void {
+    guarded(() => this.#raw.exec(sql));
+  }
+
+  close(): void {
+    guarded(() => this.#raw.close());
+  }
+}
+
+/**
+ * Refuses what the libraries would get wrong: libsql aborts the whole process on a boolean or on an object as the only
+ * argument, binds NULL for what is missing, ignores what is too many, and cuts text at NUL.
+ */
+class GuardedStatement implements Statement {
+  readonly #raw: RawStatement;
+  readonly #sql: string;
+  readonly #count: number;
+
+  constructor(raw: RawStatement, sql: string) {
+    this.#raw = raw;
+    this.#sql = sql;
+    this.#count = countParameters(sql);
+  }
+
+  run(params: readonly Param[]): { changes: number; lastRowid: number } {
+    const bound = this.#bind(params);
+    try {
+      return this.#raw.run(bound);
+    } catch (thrown) {
+      throw toDatabaseError(thrown, this.#sql);
+    }
+  }
+
+  row(params: readonly Param[]): Cell[] | undefined {
+    const bound = this.#bind(params);
+    try {
+      const cells = this.#raw.get(bound);
+      return cells && unescapeCells(cells);
+    } catch (thrown) {
+      throw toDatabaseError(thrown, this.#sql);
+    }
+  }
+
+  rows(params: readonly Param[]): Cell[][] {
+    const bound = this.#bind(params);
+    try {
+      return this.#raw.all(bound).map(unescapeCells);
+    } catch (thrown) {
+      throw toDatabaseError(thrown, this.#sql);
+    }
+  }
+
+  json(params: readonly Param[]): unknown {
+    const bound = this.#bind(params);
+    let cells: Cell[] | undefined;
+    try {
+      cells = this.#raw.get(bound);
+    } catch (thrown) {
+      throw toDatabaseError(thrown, this.#sql);
+    }
+    const text = cells?.[0];
+    if (text === undefined || text === null) return undefined;
+    return parseDocument(String(text));
+  }
+
+  #bind(params: readonly Param[]): (string | number | null)[] {
+    if (params.length !== this.#count) {
+      throw new DatabaseError('misuse', `needs ${this.#count} parameters, got ${params.length}: ${this.#sql}`);
+    }
+    const bound = new Array<string | number | null>(params.length);
+    for (let i = 0; i < params.length; i++) bound[i] = bindable(params[i], this.#sql);
+    return bound;
+  }
+}
+
+function bindable(value: unknown, sql: string): string | number | null {
+  if (value === null) return null;
+  if (typeof value === 'string') return escapeText(value);
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  const what = typeof value === 'number' ? `the number ${value}` : `a value of type ${typeof value}`;
+  throw new DatabaseError('misuse', `cannot bind ${what}: ${sql}`);
+}
+
+function unescapeCells(cells: Cell[]): Cell[] {
+  for (let i = 0; i < cells.length; i++) {
+    const cell = cells[i];
+    if (typeof cell === 'string') cells[i] = unescapeText(cell);
+  }
+  return cells;
+}
+
+/** How many parameters a statement takes: the greatest `?N`, or the number of plain `?`. Text literals do not count. */
+export function countParameters(sql: string): number {
+  let plain = 0;
+  let greatest = 0;
+  for (const [, digits] of sql.replace(/'(?:[^']|'')*'/g, '').matchAll(/\?(\d*)/g)) {
+    if (digits) greatest = Math.max(greatest, Number(digits));
+    else plain++;
+  }
+  return greatest + plain;
+}
+
+function guarded<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (thrown) {
+    throw toDatabaseError(thrown);
+  }
+}

@@ -1,0 +1,160 @@
+import type { Column, Columns } from './columns.ts';
+import { decode, encode } from './columns.ts';
+import type { Cell, Database, Param, Statement } from './driver.ts';
+
+/** How many rows of a table are kept in memory. */
+const cachedRows = 8_192;
+/** Rows with a longer text than this, in characters, are not kept. */
+const cachedTextLength = 4_096;
+
+/** What a table is called and made of. */
+export interface TableShape<Row> {
+  readonly table: string;
+  readonly key: string & keyof Row;
+  readonly columns: Columns<Row>;
+  /** The field whose text may be long. */
+  readonly longText?: keyof Row;
+}
+
+/**
+ * Rows of one table by id, with a write-through cache: rules ask for the same few rows again and again, and on libsql a
+ * wide row costs more to read than to write. The cache is right because this connection is the only writer; after a
+ * rollback it must be cleared. Rows are never changed in place, since rules and callers hold on to them.
+ */
+export class Table<Row extends object> {
+  /** Makes one JSON array of a row's columns: the cheapest way out of both libraries. */
+  readonly selection: string;
+  /** The columns themselves, for a subquery. */
+  readonly columnList: string;
+  readonly #shape: TableShape<Row>;
+  readonly #db: Database;
+  readonly #fields: readonly (string & keyof Row)[];
+  readonly #cells: readonly Column[];
+  readonly #select: Statement;
+  readonly #insertAll: Statement;
+  readonly #insertUsual: Statement;
+  readonly #patches = new Map<string, Statement>();
+  readonly #cache = new Map<string, Row>();
+
+  constructor(db: Database, shape: TableShape<Row>) {
+    this.#db = db;
+    this.#shape = shape;
+    this.#fields = Object.keys(shape.columns) as (string & keyof Row)[];
+    this.#cells = this.#fields.map((field) => shape.columns[field]);
+    this.columnList = this.#cells.map((cell) => cell.name).join(', ');
+    this.selection = `json_array(${this.columnList})`;
+    this.#select = db.prepare(`SELECT ${this.selection} FROM ${shape.table} WHERE ${this.#keyColumn} = ?`);
+    this.#insertAll = db.prepare(this.#insertion(this.#cells));
+    this.#insertUsual = db.prepare(this.#insertion(this.#cells.filter((cell) => !cell.isSeldom)));
+  }
+
+  get #keyColumn(): string {
+    return this.#shape.columns[this.#shape.key].name;
+  }
+
+  get(id: string): Row | undefined {
+    const cached = this.#cache.get(id);
+    if (cached) return cached;
+    const cells = this.#select.json([id]);
+    if (cells === undefined) return undefined;
+    const row = this.decode(cells as Cell[]);
+    this.#keep(id, row);
+    return row;
+  }
+
+  /** The rows of these ids, in that order. Throws when one is missing. */
+  all(ids: readonly string[]): Row[] {
+    return ids.map((id) => {
+      const row = this.get(id);
+      if (!row) throw new Error(`no row ${id} in ${this.#shape.table}`);
+      return row;
+    });
+  }
+
+  insert(row: Row): void {
+    const usual: Param[] = [];
+    const all: Param[] = [];
+    let isUsual = true;
+    for (let i = 0; i < this.#fields.length; i++) {
+      const cell = this.#cells[i] as Column;
+      const value = encode(cell, row[this.#fields[i] as keyof Row]);
+      all.push(value);
+      if (!cell.isSeldom) usual.push(value);
+      else if (value !== null) isUsual = false;
+    }
+    if (isUsual) this.#insertUsual.run(usual);
+    else this.#insertAll.run(all);
+    this.#keep(String(row[this.#shape.key]), row);
+  }
+
+  /** Throws when there is no such row. Fields that are undefined are left alone. */
+  patch(id: string, set: Partial<Row>): void {
+    const fields = Object.keys(set).filter((field) => set[field as keyof Row] !== undefined);
+    if (fields.length === 0) return;
+    const params = fields.map((field) => encode(this.#columnOf(field), set[field as keyof Row]));
+    params.push(id);
+    if (this.#patch(fields).run(params).changes !== 1) throw new Error(`no row ${id} in ${this.#shape.table}`);
+    this.amend(id, set);
+  }
+
+  /** Tells the cache what a statement of another hand has done to a row. */
+  amend(id: string, set: Partial<Row>): Row | undefined {
+    const row = this.#cache.get(id);
+    if (!row) return undefined;
+    const amended = { ...row, ...set };
+    this.#keep(id, amended);
+    return amended;
+  }
+
+  forget(id: string): void {
+    this.#cache.delete(id);
+  }
+
+  clear(): void {
+    this.#cache.clear();
+  }
+
+  decode(cells: readonly Cell[]): Row {
+    const row: Record<string, unknown> = {};
+    for (let i = 0; i < this.#fields.length; i++) {
+      row[this.#fields[i] as string] = decode(this.#cells[i] as Column, cells[i] ?? null);
+    }
+    return row as Row;
+  }
+
+  #columnOf(field: string): Column {
+    const column = this.#shape.columns[field as keyof Row];
+    if (!column) throw new Error(`${this.#shape.table} has no field ${field}`);
+    return column;
+  }
+
+  #insertion(cells: readonly Column[]): string {
+    const names = cells.map((cell) => cell.name).join(', ');
+    const places = cells.map(() => '?').join(', ');
+    return `INSERT INTO ${this.#shape.table} (${names}) VALUES (${places})`;
+  }
+
+  #patch(fields: readonly string[]): Statement {
+    const signature = fields.join(' ');
+    const known = this.#patches.get(signature);
+    if (known) return known;
+    const assignments = fields.map((field) => `${this.#columnOf(field).name} = ?`).join(', ');
+    const made = this.#db.prepare(`UPDATE ${this.#shape.table} SET ${assignments} WHERE ${this.#keyColumn} = ?`);
+    this.#patches.set(signature, made);
+    return made;
+  }
+
+  #keep(id: string, row: Row): void {
+    const { longText } = this.#shape;
+    const text = longText === undefined ? undefined : row[longText];
+    if (typeof text === 'string' && text.length > cachedTextLength) {
+      this.#cache.delete(id);
+      return;
+    }
+    if (this.#cache.size >= cachedRows && !this.#cache.has(id)) {
+      const oldest = this.#cache.keys().next();
+      if (!oldest.done) this.#cache.delete(oldest.value);
+    }
+    this.#cache.set(id, row);
+  }
+}

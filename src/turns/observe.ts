@@ -1,0 +1,99 @@
+import { FreshIds } from '../base/ids.ts';
+import type { SessionId } from '../base/ids.ts';
+import { assertNever } from '../base/assert-never.ts';
+import { reach } from '../base/faults.ts';
+import type { AgentError, DriverEvent } from '../drivers/port.ts';
+import { agentWaits, taskEnded, taskStarted } from '../ledger/agent-process.ts';
+import type { Failure } from '../ledger/execution.ts';
+import { agentEnded } from '../ledger/turn-end.ts';
+import { agentStarted, agentTook } from '../ledger/turn-start.ts';
+import type { TurnsContext } from './ports.ts';
+
+/** An event of a driver, apart from the end of its process, which is a matter of its own. */
+export type LedgerDriverEvent = Exclude<DriverEvent, { type: 'exited' }>;
+
+/** Whether something may now be sent that could not before. */
+export type Consequence = 'mayDeliver' | 'nothing';
+
+/** Tells the ledger what a driver saw. The ledger decides what it means. */
+export async function observe(
+  context: TurnsContext,
+  sessionId: SessionId,
+  event: LedgerDriverEvent,
+  endIsNegativeProof: boolean,
+): Promise<Consequence> {
+  const { store, clock, ids, node } = context;
+  const fresh = new FreshIds(ids);
+  const common = { now: clock.now(), sessionId, fresh };
+  switch (event.type) {
+    case 'turnStarted': {
+      const { nativeTurnId, position, deliveryId, taskId } = event;
+      const said = { ...(deliveryId ? { deliveryId } : {}), ...(taskId ? { taskId } : {}) };
+      await store.decide(() => agentStarted({ ...common, node, nativeTurnId, position, ...said }));
+      return 'mayDeliver';
+    }
+    case 'taken': {
+      const { nativeTurnId, position, deliveryId } = event;
+      await store.decide(() => agentTook({ ...common, node, nativeTurnId, position, deliveryId }));
+      return 'mayDeliver';
+    }
+    case 'turnEnded': {
+      const { nativeTurnId, status, answer, tasks, position, usage } = event;
+      const error = event.error ? { error: { ...failureOf(event.error), ...event.error } } : {};
+      reach('turn.ended');
+      const ended = await store.decide(() =>
+        agentEnded({
+          ...common,
+          nativeTurnId,
+          status,
+          answer,
+          tasks,
+          position,
+          endIsNegativeProof,
+          ...error,
+          ...(usage ? { usage } : {}),
+        }),
+      );
+      if (ended.ok && ended.value === 'ignored')
+        context.report('turn.endIgnored', { sessionId, nativeTurnId });
+      return 'mayDeliver';
+    }
+    case 'taskStarted':
+      await store.decide(() => taskStarted({ ...common, task: event.task }));
+      return 'nothing';
+    case 'taskEnded':
+      await store.decide(() =>
+        taskEnded({ ...common, taskId: event.taskId, status: event.status, result: event.result }),
+      );
+      return 'mayDeliver';
+    case 'waiting': {
+      const { waitsFor, text, questionId, choices, until } = event;
+      const optional = {
+        ...(questionId ? { questionId } : {}),
+        ...(choices ? { choices } : {}),
+        ...(until === undefined ? {} : { until }),
+      };
+      const waiting = { for: waitsFor, since: common.now, text, ...optional };
+      await store.decide(() => agentWaits({ ...common, waiting }));
+      return 'nothing';
+    }
+    case 'resumed':
+      await store.decide(() => agentWaits({ ...common, waiting: null }));
+      return 'mayDeliver';
+    case 'item': {
+      const key = `${event.position}:${event.item.id ?? event.item.text.length}`;
+      context.transcript.append(sessionId, null, event.item, key);
+      return 'nothing';
+    }
+    case 'noise':
+      context.report('agent.noise', { sessionId, what: event.what });
+      return 'nothing';
+    default:
+      return assertNever(event);
+  }
+}
+
+/** The code under which an agent's own error is kept. */
+export function failureOf(error: AgentError): Failure {
+  return { code: 'AGENT_FAILED', message: error.message };
+}

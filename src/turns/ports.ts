@@ -1,0 +1,28 @@
+import type { Clock } from '../base/clock.ts';
+import type { Ids, SessionId, TurnId } from '../base/ids.ts';
+import type { AgentProfile, Driver, TranscriptItem } from '../drivers/port.ts';
+import type { LedgerStore } from '../ledger/store.ts';
+
+/** What the turns of sessions need from outside. */
+export interface TurnsContext {
+  readonly store: LedgerStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Name of this runner, written on the turns it runs. */
+  readonly node: string;
+  /** The profile and driver of an agent, or undefined when no such agent is configured. */
+  readonly agent: (name: string) => { readonly profile: AgentProfile; readonly driver: Driver } | undefined;
+  /** Where an agent's tools are and the bearer of its session; undefined where it gets none. */
+  readonly tools: (sessionId: SessionId) => { readonly url: string; readonly token: string } | undefined;
+  /** The session's own directory, made when first needed. */
+  readonly directory: (sessionId: SessionId) => string;
+  readonly transcript: TranscriptSink;
+  /** Something an operator should see; never throws. */
+  readonly report: (what: string, data: Readonly<Record<string, unknown>>) => void;
+}
+
+/** Keeps what was said, for people. It decides nothing. */
+export interface TranscriptSink {
+  /** `key` makes a replayed item the same item. */
+  append(sessionId: SessionId, turnId: TurnId | null, item: TranscriptItem, key: string): void;
+}

@@ -1,0 +1,115 @@
+import type { TurnId } from '../base/ids.ts';
+import { FreshIds } from '../base/ids.ts';
+import type { Conversation, Opened } from '../drivers/port.ts';
+import { ask } from '../ledger/questions.ts';
+import { rules } from '../ledger/rules.ts';
+import type { Session } from '../ledger/session.ts';
+import { resolveSteer } from '../ledger/steer.ts';
+import { agentStarted, agentTook } from '../ledger/turn-start.ts';
+import { buryAgent } from './death.ts';
+import type { TurnsContext } from './ports.ts';
+
+/** What recovery needs of the session it recovers. */
+export interface Replaying {
+  /** Tells the ledger the events that the driver replayed while it opened the conversation. */
+  drain(): Promise<void>;
+  /** The turn whose text this process knows to be unsent. */
+  readonly own: TurnId | undefined;
+}
+
+/** The turn whose text must not be sent again: it is in the agent's queue, or nobody can say. */
+export interface Resolved {
+  readonly pending: TurnId | undefined;
+}
+
+/**
+ * Settles, from the agent's own record and queue, what an earlier process left open, before anything new is sent. The
+ * order matters: replayed events, then the death of the old process if it is dead, then the texts whose fate is open.
+ */
+export async function resolveAfterOpen(
+  context: TurnsContext,
+  session: Session,
+  opened: Extract<Opened, { ok: true }>,
+  replaying: Replaying,
+): Promise<Resolved> {
+  const { conversation, how } = opened;
+  const isOurs = session.laneTurn === null || session.laneTurn === replaying.own;
+  if (how !== 'adopted' && (session.state === 'live' || !isOurs || session.wakeTurn !== null)) {
+    // The old process is dead: whatever it took up is in the record that the new one reads.
+    await resolveSteers(context, session, conversation);
+    await buryAgent(
+      context,
+      session.id,
+      isOurs ? undefined : conversation,
+      'its process died while nobody watched',
+    );
+  }
+  await replaying.drain();
+  if (how !== 'adopted') return { pending: undefined };
+  const pending = isOurs ? undefined : await resolveStart(context, session, conversation);
+  await resolveSteers(context, session, conversation);
+  return { pending };
+}
+
+/** A text that was on its way to begin a turn: consumed, it began; absent, it is sent again; else it is waited for. */
+async function resolveStart(
+  context: TurnsContext,
+  session: Session,
+  conversation: Conversation,
+): Promise<TurnId | undefined> {
+  const { store, clock, ids, node } = context;
+  const current = await store.read(() => ask('session', session.id));
+  const id = current?.laneTurn;
+  const turn = id ? await store.read(() => ask('turn', id)) : undefined;
+  if (turn?.state !== 'starting') return undefined;
+  const evidence = await conversation.evidence(turn.id);
+  if (evidence.state === 'absent') return undefined;
+  if (evidence.state !== 'consumed') return rules.queueEvidence ? turn.id : undefined;
+  const nativeTurnId = evidence.nativeTurnId ?? `seen:${turn.id}`;
+  const fresh = new FreshIds(ids);
+  const { position } = turn;
+  const seen = {
+    now: clock.now(),
+    sessionId: session.id,
+    node,
+    nativeTurnId,
+    position,
+    deliveryId: turn.id,
+    fresh,
+  };
+  await store.decide(() => agentStarted(seen));
+  return undefined;
+}
+
+/** Steered texts: never written ones are refused, consumed ones are taken, all others stay claimed until proof. */
+async function resolveSteers(
+  context: TurnsContext,
+  session: Session,
+  conversation: Conversation,
+): Promise<void> {
+  const { store, clock, ids, node } = context;
+  for (const steer of await store.read(() => ask('openSteers', session.id))) {
+    const steerId = steer.id;
+    if (steer.state === 'claimed') {
+      await store.decide(() => resolveSteer({ now: clock.now(), steerId, what: 'refused' }));
+      continue;
+    }
+    const evidence = await conversation.evidence(steerId);
+    if (evidence.state === 'absent') {
+      await store.decide(() => resolveSteer({ now: clock.now(), steerId, what: 'refused' }));
+    } else if (evidence.state === 'consumed' && evidence.nativeTurnId !== undefined) {
+      const fresh = new FreshIds(ids);
+      const { nativeTurnId } = evidence;
+      const seen = {
+        now: clock.now(),
+        sessionId: session.id,
+        node,
+        nativeTurnId,
+        position: 0,
+        deliveryId: steerId,
+        fresh,
+      };
+      await store.decide(() => agentTook(seen));
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import type { SessionId } from '../base/ids.ts';
+import type { CallEvidence } from '../ledger/parent.ts';
+import type { TurnsContext } from './ports.ts';
+import { SessionTurns } from './session-turns.ts';
+
+/** The sessions that this process runs, each with its own order of things. */
+export class Sessions {
+  readonly #context: TurnsContext;
+  readonly #sessions = new Map<SessionId, SessionTurns>();
+  #state: 'recovering' | 'open' | 'stopping' = 'recovering';
+
+  constructor(context: TurnsContext) {
+    this.#context = context;
+  }
+
+  /** Whether sessions take tool calls, registrations and deliveries yet. */
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  /**
+   * The restart order: of every session that an earlier process may have left something in, the old process is adopted
+   * or found dead, what it did meanwhile is told, and open claims are resolved. Only then do sessions open.
+   */
+  async recover(sessionIds: readonly SessionId[]): Promise<void> {
+    await Promise.all(
+      sessionIds.map((id) =>
+        this.of(id)
+          .recover()
+          .catch((error: unknown) => this.#failed(id, error)),
+      ),
+    );
+    this.#state = 'open';
+  }
+
+  /** The turns of one session. */
+  of(id: SessionId): SessionTurns {
+    const known = this.#sessions.get(id) ?? new SessionTurns(this.#context, id);
+    this.#sessions.set(id, known);
+    return known;
+  }
+
+  /** Handles the wake-up of a session. */
+  async deliver(id: SessionId): Promise<void> {
+    if (this.#state === 'open') await this.of(id).deliver();
+  }
+
+  locate(id: SessionId, meta: Readonly<Record<string, unknown>>): Promise<CallEvidence> {
+    return this.of(id).locate(meta);
+  }
+
+  /** Stops listening to every agent and resolves when nothing is under way. Agents live on. */
+  async detach(): Promise<void> {
+    this.#state = 'stopping';
+    await Promise.all([...this.#sessions.values()].map((session) => session.detach()));
+  }
+
+  /** Ends every agent that this process listens to. */
+  async endAll(reason: string): Promise<void> {
+    const open = [...this.#sessions.values()].filter((session) => session.isOpen);
+    await Promise.all(open.map((session) => session.end(reason)));
+  }
+
+  #failed(id: SessionId, error: unknown): void {
+    this.#context.report('recovery.failed', { sessionId: id, error: String(error) });
+  }
+}
