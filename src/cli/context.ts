@@ -39,9 +39,9 @@ export class CliContext {
     return Boolean(this.#options.url || this.deps.env['STEMMA_URL']);
   }
 
-  /** Whether the caller named a data directory, on the command line or in the environment. */
-  get isDataNamed(): boolean {
-    return Boolean(this.#options.data || this.deps.env['STEMMA_DATA']);
+  /** Whether the caller named a data directory on the command line. */
+  get isDataFlag(): boolean {
+    return Boolean(this.#options.data);
   }
 
   /** A client of the server that is meant. Throws `UNREACHABLE` when none is named and none runs. */

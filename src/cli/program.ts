@@ -39,10 +39,15 @@ export async function runCli(argv: readonly string[], deps: CliDeps): Promise<nu
 /** The command line as a commander program. `finish` hears the exit code of the verb that ran; errors are thrown. */
 export function createProgram(deps: CliDeps, finish: (exitCode: number) => void): Command {
   const program = new Command('stemma')
-    .description('Runs coding agents unattended and knows exactly when everything a message set in motion is finished.')
+    .description(
+      'Runs coding agents unattended and knows exactly when everything a message set in motion is finished.',
+    )
     .version(deps.version)
     .option('--url <url>', 'the server to ask (else STEMMA_URL, else the server of the data directory)')
-    .option('--token <token>', 'the token to ask with (else STEMMA_TOKEN, else the token of the data directory)')
+    .option(
+      '--token <token>',
+      'the token to ask with (else STEMMA_TOKEN, else the token of the data directory)',
+    )
     .option('--data <dir>', 'the data directory (else STEMMA_DATA, else ~/.stemma)')
     .option('--json', 'print JSON: one document, or one a line for live views')
     .addHelpText('after', exitHelp)
@@ -101,9 +106,11 @@ function reportError(deps: CliDeps, thrown: unknown, isJson: boolean): void {
   }
   deps.stderr.write(`stemma: ${plainBlock(sentence(error))}\n`);
   // What is not a StemmaError is a bug here: there is no log that could say more.
-  if (!(thrown instanceof StemmaError)) deps.stderr.write(`${thrown instanceof Error ? thrown.stack : String(thrown)}\n`);
+  if (!(thrown instanceof StemmaError))
+    deps.stderr.write(`${thrown instanceof Error ? thrown.stack : String(thrown)}\n`);
 }
 
+// The code goes behind a sentence; a message of several lines (the mistakes in a file) is its own explanation.
 function sentence(error: StemmaError): string {
-  return error.message.includes(error.code) ? error.message : `${error.message} [${error.code}]`;
+  return error.message.includes('\n') ? error.message : `${error.message} [${error.code}]`;
 }

@@ -13,7 +13,11 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Waits until `condition` holds; false when `withinMs` passed first. For what no event tells: another process's end. */
-export async function waitFor(clock: Clock, condition: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {
+export async function waitFor(
+  clock: Clock,
+  condition: () => boolean | Promise<boolean>,
+  withinMs: number,
+): Promise<boolean> {
   const deadline = clock.monotonic() + withinMs;
   for (let stepMs = 5; ; stepMs = Math.min(100, stepMs * 2)) {
     if (await condition()) return true;

@@ -49,7 +49,9 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 // Device control, privacy message, application and start-of-string sequences carry a payload up to their terminator;
 // the function of Node knows CSI and OSC only, and leaves such a payload standing as text.
+// oxlint-disable-next-line no-control-regex -- controls are what this is about
 const payloadSequences = /(?:\x1b[P^_X]|[\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)/g;
+// oxlint-disable-next-line no-control-regex -- as above
 const operatingSystemCommands = /(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)/g;
 const bidiControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const otherControls = /[\p{Cc}\u2028\u2029\ufeff]/gu;

@@ -22,7 +22,11 @@ export interface TreeChanges {
  * Compares two readings; without an earlier one, everything is new. `essential` leaves out what changes only a count or
  * a time; `any` takes every field.
  */
-export function treeChanges(before: TreeView | undefined, after: TreeView, kind: 'essential' | 'any'): TreeChanges {
+export function treeChanges(
+  before: TreeView | undefined,
+  after: TreeView,
+  kind: 'essential' | 'any',
+): TreeChanges {
   const fingerprint = kind === 'any' ? JSON.stringify : executionPrint;
   const known = new Map(before?.executions.map((execution) => [execution.id, fingerprint(execution)]));
   const delivered = new Map(before?.notices.map((notice) => [notice.id, noticePrint(notice)]));

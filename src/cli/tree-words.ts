@@ -77,7 +77,7 @@ export function toneOf(execution: Pick<Execution, 'state' | 'waiting'>): Tone {
 }
 
 /** `message Run the checks`, `agent tests (attempt 2)`; `continuation` alone where the name says no more. */
-export function titleOf(execution: Pick<Execution, "kind" | "name" | "attempt">, isRetried = false): string {
+export function titleOf(execution: Pick<Execution, 'kind' | 'name' | 'attempt'>, isRetried = false): string {
   const name = plainLine(execution.name);
   const title = name === '' || name === execution.kind ? execution.kind : `${execution.kind} ${name}`;
   return execution.attempt > 1 || isRetried ? `${title} (attempt ${execution.attempt})` : title;

@@ -7,7 +7,11 @@ import type { CliContext } from './context.ts';
 export type Options = Readonly<Record<string, unknown>>;
 
 /** Does what a verb says. `args` are its positional arguments; resolves with the exit code. */
-export type VerbHandler = (context: CliContext, args: readonly unknown[], options: Options) => Promise<number>;
+export type VerbHandler = (
+  context: CliContext,
+  args: readonly unknown[],
+  options: Options,
+) => Promise<number>;
 
 /** Where a verb puts itself. */
 export interface Registrar {
@@ -49,6 +53,8 @@ export function wholeNumber(smallest: number, largest: number): (text: string) =
 }
 
 /** The entries of an object that are not undefined: bodies must not say `undefined`. */
-export function defined<T extends Record<string, unknown>>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+export function defined<T extends Record<string, unknown>>(
+  fields: T,
+): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }

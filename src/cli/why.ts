@@ -1,7 +1,6 @@
 import type { Execution, Holding, TreeView } from '../contract/execution.ts';
 import { type Line, span } from './line.ts';
 import { plainLine } from './text.ts';
-import { nameIndex } from './tree-view.ts';
 import { holdingWords, stateWords, titleOf } from './tree-words.ts';
 
 /** Why an execution is not closed: everything that holds it, each with the way down to it. */
@@ -36,7 +35,12 @@ export function explanationLines({ execution, closed, holding }: Explanation, no
     return [[span(title, 'strong'), span(` is closed: ${outcome}${code}. Nothing holds it.`)]];
   }
   const state = stateWords(execution, now);
-  const head: Line = [span(title, 'strong'), span(` is open (${state}). ${holding.length === 0 ? 'The server names nothing that holds it.' : 'It waits for:'}`)];
+  const head: Line = [
+    span(title, 'strong'),
+    span(
+      ` is open (${state}). ${holding.length === 0 ? 'The server names nothing that holds it.' : 'It waits for:'}`,
+    ),
+  ];
   return [head, ...holding.map((held) => holdingLine(held, now))];
 }
 
@@ -74,7 +78,8 @@ const advice: Readonly<Record<string, (id: string) => string>> = {
   notice_claimed: (id) => `it is being delivered; or stemma notice redeliver ${id}`,
   notice_handed: () => 'its continuation handles it; stemma session interrupt SESSION gives it up',
   shared_turn: () => 'it was launched in a turn shared with another message: wait for that',
-  steer_unresolved: (id) => `the agent may still take the text: restart the agent, or stemma notice waive ${id} --reason WHY`,
+  steer_unresolved: (id) =>
+    `the agent may still take the text: restart the agent, or stemma notice waive ${id} --reason WHY`,
   unkillable: () => 'a process survived SIGKILL: end it by hand',
 };
 

@@ -1,5 +1,5 @@
 import { type Document, LineCounter, parseDocument, type YAMLError } from 'yaml';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { StemmaError } from '../base/errors.ts';
 import { joinPath } from '../contract/issues.ts';
 import { findNearest } from '../contract/nearest.ts';

@@ -3,7 +3,7 @@ import { type ErrorCode, errorCodes, StemmaError } from '../base/errors.ts';
 
 /** Where a server is and who asks. */
 export interface Connection {
-  /** Without a path, as `http://127.0.0.1:4270`. */
+  /** Without a path, as `http://127.0.0.1:4600`. */
   readonly url: string;
   readonly token?: string;
 }
@@ -42,9 +42,10 @@ export async function requestJson<S extends z.ZodType>(
 /** Sends a request and returns the answer with its body unread; a failed one throws as in `requestJson`. */
 export async function send(connection: Connection, request: ClientRequest): Promise<Response> {
   const { signal } = request;
+  const address = addressOf(connection, request);
   let response: Response;
   try {
-    response = await fetch(addressOf(connection, request), {
+    response = await fetch(address, {
       ...initOf(connection, request),
       signal: signal ?? null,
     });
@@ -99,7 +100,7 @@ function problemError(connection: Connection, response: Response, body: unknown)
   const { code, detail, title, data } = (body ?? {}) as Record<string, unknown>;
   if (typeof code !== 'string')
     return unreachable(connection, `is no Stemma server (HTTP ${response.status})`);
-  const message = typeof detail === 'string' ? detail : String(title ?? code);
+  const message = typeof detail === 'string' ? detail : typeof title === 'string' ? title : code;
   const known = codes.has(code);
   const fields = { ...(isRecord(data) ? data : {}), ...(known ? {} : { code }) };
   return new StemmaError(known ? (code as ErrorCode) : codeOfStatus(response.status), message, fields);

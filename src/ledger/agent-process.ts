@@ -24,7 +24,7 @@ export function* sessionOpened(command: SessionOpened): Rule<boolean> {
   if (!session) return draft.done(false);
   const { nativeId, node } = command;
   const state = session.state === 'stopped' ? 'stopped' : 'live';
-  draft.add({ do: 'patchSession', id: session.id, set: { state, nativeId, node, failedOpens: 0 } });
+  draft.add({ do: 'patchSession', id: session.id, set: { state, nativeId, node } });
   if (session.state !== state) tellState(draft, session, state);
   return draft.done(true);
 }

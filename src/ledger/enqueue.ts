@@ -2,6 +2,7 @@ import type { ExecutionId, RunId, SessionId } from '../base/ids.ts';
 import type { Decision, Refusal, Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
 import type { Execution } from './execution.ts';
+import { isSettled } from './execution.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { defaultTimeoutMs, newExecution, refusalBelow } from './registration.ts';
@@ -49,7 +50,7 @@ export function* enqueue(command: Enqueue): Rule<Enqueued> {
   }
   const draft = new Draft(now);
   if (session.state === 'stopped') {
-    draft.add({ do: 'patchSession', id: session.id, set: { state: 'cold', failedOpens: 0 } });
+    draft.add({ do: 'patchSession', id: session.id, set: { state: 'cold' } });
   }
   yield* addMessage(draft, session, { ...message, wantsSteer: isBusy && whenBusy === 'steer' });
   const steers = isBusy && whenBusy === 'steer' && session.laneTurn !== null;
@@ -57,6 +58,32 @@ export function* enqueue(command: Enqueue): Rule<Enqueued> {
     disposition: steers ? 'steering' : isBusy ? 'queued' : 'started',
   });
   return decision;
+}
+
+/** A message to a background agent, from whoever launched it: a child of the agent, which it keeps open. */
+export function* enqueueBelow(command: {
+  readonly now: number;
+  readonly message: NewMessage;
+  readonly parentId: ExecutionId;
+}): Rule<Enqueued> {
+  const { message, now } = command;
+  const parent = yield* ask('execution', command.parentId);
+  const session = yield* ask('session', message.sessionId);
+  if (!session || !parent)
+    return refuse('NOT_FOUND', `No execution ${command.parentId}.`, { id: command.parentId });
+  const refused = (yield* refusalOfSend(session, parent)) ?? refusalOfSettled(parent);
+  if (refused) return refused;
+  const draft = new Draft(now);
+  const isBusy = session.laneTurn !== null || session.wakeTurn !== null;
+  yield* addMessage(draft, session, { ...message, parent, wantsSteer: isBusy });
+  return draft.done<Enqueued>({ disposition: isBusy ? 'steering' : 'started' });
+}
+
+function refusalOfSettled(parent: Execution): Refusal | undefined {
+  if (!isSettled(parent.state)) return undefined;
+  return refuse('ILLEGAL_STATE', `${parent.id} has ended as ${parent.state}; launch it again instead.`, {
+    state: parent.state,
+  });
 }
 
 /** Registers the message and queues its text, within a larger decision. */

@@ -27,8 +27,6 @@ export interface Session {
   readonly nativeId: string | null;
   /** How far the driver's stream was processed durably. */
   readonly position: number;
-  /** Failed attempts in a row to open the conversation. */
-  readonly failedOpens: number;
   readonly createdAt: number;
   readonly lastActivityAt: number;
 }
@@ -74,4 +72,22 @@ export interface Run {
   readonly cancelRequested: boolean;
   readonly createdAt: number;
   readonly endedAt: number | null;
+}
+
+/** A session without a process, a turn or a history. */
+export function newSession(
+  given: Pick<Session, 'id' | 'project' | 'agent' | 'cwd' | 'title' | 'node' | 'createdAt'>,
+): Session {
+  return {
+    ...given,
+    state: 'cold',
+    hostedBy: null,
+    laneTurn: null,
+    wakeTurn: null,
+    lastTurn: null,
+    epoch: 0,
+    nativeId: null,
+    position: 0,
+    lastActivityAt: given.createdAt,
+  };
 }

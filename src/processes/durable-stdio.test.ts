@@ -1,13 +1,22 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { systemClock as clock } from '../base/clock.ts';
+import { type Clock, systemClock as clock } from '../base/clock.ts';
 import { minimalEnvironment } from './command.ts';
 import { adoptStdio, launchStdio } from './durable-stdio.ts';
 import { endGroup } from './group.ts';
 import { waitUntil } from './pause.ts';
-import { identityOf, isAlive, type ProcessIdentity } from './process-identity.ts';
+import { descendantsOf, identityOf, isAlive, type ProcessIdentity } from './process-identity.ts';
 import { StdioProcess } from './stdio-process.ts';
 
 // Answers each line with its length; says how many lines it is told to; dies as it is told to.
@@ -213,6 +222,58 @@ test('a full input refuses a short line without losing the order', async () => {
   for (; outcome === 'written' && count < 100; count++) outcome = await impatient.writeLine('y'.repeat(4000));
   expect(outcome).toBe('refused');
   expect(count).toBeGreaterThan(10);
+});
+
+test('a writer that is killed within its line swallows nothing but its own line', async () => {
+  const program = await launch();
+  const heard = listen(program);
+  process.kill(program.identity.pid, 'SIGSTOP');
+  const torn = program.writeLine('x'.repeat(300_000));
+  const records = (): string[] =>
+    readdirSync(directory)
+      .filter((name) => name.startsWith('write-'))
+      .map((name) => join(directory, name, 'process.json'));
+  await until(() => records().some((record) => existsSync(record)));
+  const writer = JSON.parse(readFileSync(records()[0] ?? '', 'utf8')) as ProcessIdentity;
+  // Its `cat` is within the line once the FIFO is full: 64 KiB are through and the rest waits.
+  await until(() => descendantsOf(writer.pid).length === 1);
+  expect(await endGroup(writer, { graceMs: 0, clock })).toBe('dead');
+  process.kill(program.identity.pid, 'SIGCONT');
+  expect(await torn).toBe('uncertain');
+  expect(await program.writeLine('whole')).toBe('written');
+  await until(() => heard.lines.some((line) => line.startsWith('got 5 ')));
+});
+
+test('closing releases every descriptor and every timer', async () => {
+  let armed = 0;
+  const counting: Clock = {
+    ...clock,
+    after(delayMs, fire) {
+      let isArmed = true;
+      const disarm = (): void => {
+        if (isArmed) armed--;
+        isArmed = false;
+      };
+      armed++;
+      const cancel = clock.after(delayMs, () => (disarm(), fire()));
+      return () => (disarm(), cancel());
+    },
+  };
+  const descriptors = (): number => readdirSync('/proc/self/fd').length;
+  const first = await launch();
+  first.close();
+  const before = descriptors();
+  for (let i = 0; i < 10; i++) {
+    const process = new StdioProcess({ identity: first.identity, directory, clock: counting });
+    listen(process);
+    expect(await process.writeLine('x'.repeat(i % 2 ? 10 : 5000))).toBe('written');
+    await process.drain();
+    expect(armed).toBeGreaterThan(0);
+    process.close();
+    expect(armed).toBe(0);
+  }
+  // What the runtime keeps for watches and for children may have come into being meanwhile.
+  await until(() => descriptors() <= before + 4);
 });
 
 test('a newline within a line is a bug of the caller', async () => {

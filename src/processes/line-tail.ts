@@ -1,4 +1,4 @@
-import { closeSync, type FSWatcher, fstatSync, openSync, readSync, watch } from 'node:fs';
+import { closeSync, constants, type FSWatcher, fstatSync, openSync, readSync, watch } from 'node:fs';
 import type { CancelTimer, Clock } from '../base/clock.ts';
 
 /** What to read, from where, and who hears of it. The callbacks must not throw. */
@@ -43,13 +43,13 @@ export class LineTail {
   #isClosed = false;
   #drains: { target: number; resolve: () => void }[] = [];
 
-  /** Throws when the file cannot be opened. Nothing is delivered before `start`. */
+  /** A missing file is created empty; throws when that cannot be. Nothing is delivered before `start`. */
   constructor(options: TailOptions) {
     this.#options = options;
     this.#maxLineBytes = options.maxLineBytes ?? 32 * 1024 * 1024;
     this.#lineStart = options.from;
     this.#readTo = options.from;
-    this.#fd = openSync(options.path, 'r');
+    this.#fd = openSync(options.path, constants.O_RDONLY | constants.O_CREAT, 0o600);
   }
 
   /** Begins to deliver: what is there already before this returns, up to the first burst. */

@@ -15,7 +15,7 @@ export function identityOf(pid: number): ProcessIdentity | undefined {
   return row && !row.isZombie ? { pid, startedAt: row.startedAt } : undefined;
 }
 
-/** Whether this very process lives: not one that got its pid later, and not a zombie. Blocks for some 20 µs on Linux. */
+/** Whether this very process lives: not one that got its pid later, and not a zombie. Blocks for some 50 µs on Linux. */
 export function isAlive(identity: ProcessIdentity): boolean {
   return identityOf(identity.pid)?.startedAt === identity.startedAt;
 }

@@ -11,13 +11,13 @@ export interface ProcessRow {
   readonly isZombie: boolean;
 }
 
-/** The row of one process, or undefined when no process has this pid. Blocks for some 20 µs (one `ps` without /proc). */
+/** The row of one process, or undefined when no process has this pid. Blocks for some 50 µs (for one `ps` without /proc). */
 export function readProcess(pid: number): ProcessRow | undefined {
   const boot = bootId();
   return boot === undefined ? rowsOfPs(['-p', String(pid)])[0] : readStat(pid, boot);
 }
 
-/** Every process of the machine that can be seen. Blocks for some 15 µs a process, so that the picture is of one moment. */
+/** Every process of the machine that can be seen. Blocks for some 50 µs a process, so that the picture is of one moment. */
 export function readProcessTable(): ProcessRow[] {
   const boot = bootId();
   if (boot === undefined) return rowsOfPs(['-A']);

@@ -32,7 +32,9 @@ export interface StdioListener {
   readonly maxLineBytes?: number;
 }
 
-const livenessMs = 500;
+// Our own child's death is an event; an adopted program's is only in the table.
+const childLivenessMs = 5000;
+const adoptedLivenessMs = 500;
 
 /**
  * A program on a FIFO and an output file; see `durable-stdio.ts`. It lives on after `close` and after our death.
@@ -139,7 +141,10 @@ export class StdioProcess {
   #check(): void {
     if (this.#isClosed) return;
     if (!this.isAlive()) void this.#finish();
-    else this.#cancelCheck = this.#clock.after(livenessMs, () => this.#check());
+    else {
+      const delayMs = this.#child ? childLivenessMs : adoptedLivenessMs;
+      this.#cancelCheck = this.#clock.after(delayMs, () => this.#check());
+    }
   }
 
   #finish(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { ExecutionId } from '../base/ids.ts';
 import { assertNever } from '../base/assert-never.ts';
 import type { Effect, LedgerEvent, Wake, WakeKind } from '../ledger/effects.ts';
-import type { Execution, Outcome } from '../ledger/execution.ts';
+import type { Execution } from '../ledger/execution.ts';
 import type { Notice } from '../ledger/notice.ts';
 import type { Input, Run, Session } from '../ledger/session.ts';
 import type { Steer, Turn, TurnOwner } from '../ledger/turn.ts';
@@ -30,16 +30,14 @@ export interface Tables {
   insertHold(executionId: ExecutionId, holderId: ExecutionId): void;
   insertOwner(row: TurnOwner): void;
   /**
-   * Adds to a deficit and answers the row as it then is, `closed` computed by the one rule. Throws for an execution that
+   * Adds to a deficit, or takes from it, and answers the row as it then is (`withDeficit`). Throws for an execution that
    * is unknown or closed, and for a deficit below zero.
    */
   shift(id: ExecutionId, by: number, now: number): Execution;
-  /** Settles, adds `openBy`, and answers the row as it then is. Throws when it is unknown or settled. */
+  /** Settles, adds `openBy`, and answers the row as it then is (`settled`). Throws when it is unknown or settled. */
   settle(effect: SettleEffect, now: number): Execution;
   addFailures(id: ExecutionId, by: number): void;
   holdersOf(id: ExecutionId): readonly ExecutionId[];
-  /** Fixes the outcome of a root that has just closed. */
-  conclude(root: Execution): { outcome: Outcome; code: string | null };
 }
 
 /** What one transaction has to tell once it is durable. */
@@ -133,8 +131,8 @@ class Closings {
   }
 
   shift(id: ExecutionId, by: number): void {
-    if (by === 0) return;
-    this.#cascade([this.#shifted(id, by)]);
+    if (by > 0) this.#tables.shift(id, by, this.#now);
+    else if (by < 0) this.#cascade([this.#lowered(id, by)]);
   }
 
   settle(effect: SettleEffect): void {
@@ -143,7 +141,7 @@ class Closings {
     this.#cascade([row]);
   }
 
-  #shifted(id: ExecutionId, by: number): Execution {
+  #lowered(id: ExecutionId, by: number): Execution {
     const row = this.#tables.shift(id, by, this.#now);
     this.#noteDrained(row, by);
     return row;
@@ -161,18 +159,15 @@ class Closings {
       this.#tell(row);
       if (row.detachedAt !== null) continue;
       const holders = this.#tables.holdersOf(row.id);
-      if (row.parentId !== null) rows.push(this.#shifted(row.parentId, -1));
-      for (const holder of holders) rows.push(this.#shifted(holder, -1));
+      if (row.parentId !== null) rows.push(this.#lowered(row.parentId, -1));
+      for (const holder of holders) rows.push(this.#lowered(holder, -1));
     }
   }
 
   #tell(row: Execution): void {
     const data: Record<string, unknown> = { executionId: row.id };
-    if (row.parentId === null) {
-      const { outcome, code } = this.#tables.conclude(row);
-      data['outcome'] = outcome;
-      if (code !== null) data['outcomeCode'] = code;
-    }
+    if (row.outcome !== null) data['outcome'] = row.outcome;
+    if (row.outcomeCode !== null) data['outcomeCode'] = row.outcomeCode;
     this.events.push({
       type: 'execution.closed',
       at: this.#now,

@@ -12,6 +12,13 @@ import type { TurnsContext } from './ports.ts';
 /** An event of a driver, apart from the end of its process, which is a matter of its own. */
 export type LedgerDriverEvent = Exclude<DriverEvent, { type: 'exited' }>;
 
+/** What is known of the process that the event came from. */
+export interface Observer {
+  readonly endIsNegativeProof: boolean;
+  /** Number of the process in the life of the session. */
+  readonly epoch: number;
+}
+
 /** Whether something may now be sent that could not before. */
 export type Consequence = 'mayDeliver' | 'nothing';
 
@@ -20,8 +27,9 @@ export async function observe(
   context: TurnsContext,
   sessionId: SessionId,
   event: LedgerDriverEvent,
-  endIsNegativeProof: boolean,
+  how: Observer,
 ): Promise<Consequence> {
+  const { endIsNegativeProof } = how;
   const { store, clock, ids, node } = context;
   const fresh = new FreshIds(ids);
   const common = { now: clock.now(), sessionId, fresh };
@@ -80,11 +88,9 @@ export async function observe(
     case 'resumed':
       await store.decide(() => agentWaits({ ...common, waiting: null }));
       return 'mayDeliver';
-    case 'item': {
-      const key = `${event.position}:${event.item.id ?? event.item.text.length}`;
-      context.transcript.append(sessionId, null, event.item, key);
+    case 'item':
+      context.transcript.append(sessionId, { epoch: how.epoch, position: event.position }, event.item);
       return 'nothing';
-    }
     case 'noise':
       context.report('agent.noise', { sessionId, what: event.what });
       return 'nothing';

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { Ids, SessionId, TurnId } from '../base/ids.ts';
+import type { Ids, SessionId } from '../base/ids.ts';
 import type { AgentProfile, Driver, TranscriptItem } from '../drivers/port.ts';
 import type { LedgerStore } from '../ledger/store.ts';
 
@@ -23,6 +23,10 @@ export interface TurnsContext {
 
 /** Keeps what was said, for people. It decides nothing. */
 export interface TranscriptSink {
-  /** `key` makes a replayed item the same item. */
-  append(sessionId: SessionId, turnId: TurnId | null, item: TranscriptItem, key: string): void;
+  /** `place`: where in the agent's stream it was, so that a replayed item is the same item. */
+  append(
+    sessionId: SessionId,
+    place: { readonly epoch: number; readonly position: number },
+    item: TranscriptItem,
+  ): void;
 }

@@ -51,7 +51,12 @@ async function reportOn(context: CliContext, name: string, options: Options): Pr
 }
 
 function printReport(context: CliContext, { name, found, version, warnings, turn }: AgentCheckReport): void {
-  context.data(`${plainLine(name)}: ${found ? `found${version === undefined ? '' : `, version ${plainLine(version)}`}` : 'not found'}`);
+  context.data(
+    `${plainLine(name)}: ${found ? `found${version === undefined ? '' : `, version ${plainLine(version)}`}` : 'not found'}`,
+  );
   for (const warning of warnings) context.data(`- ${plainLine(warning)}`);
-  if (turn) context.data(`turn: ${turn.ok ? 'ok' : 'failed'} after ${formatDuration(turn.durationMs)}: ${plainBlock(turn.text)}`);
+  if (turn)
+    context.data(
+      `turn: ${turn.ok ? 'ok' : 'failed'} after ${formatDuration(turn.durationMs)}: ${plainBlock(turn.text)}`,
+    );
 }

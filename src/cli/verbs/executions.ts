@@ -8,7 +8,15 @@ import { span } from '../line.ts';
 import { sayGoesOn } from '../live-view.ts';
 import { plainLine } from '../text.ts';
 import { holdingWords } from '../tree-words.ts';
-import { defined, durationArgument, numberOf, type Options, type Registrar, requiredText, textOf } from '../verb.ts';
+import {
+  defined,
+  durationArgument,
+  numberOf,
+  type Options,
+  type Registrar,
+  requiredText,
+  textOf,
+} from '../verb.ts';
 import { waitForRun } from '../wait-for-run.ts';
 
 /** `stemma wait`, `cancel` and `detach`. */
@@ -17,7 +25,11 @@ export function addExecutionVerbs({ program, verb }: Registrar): void {
     .command('wait')
     .description('wait until an execution is closed or a run has ended; exit code = outcome')
     .argument('<id>', 'an execution or a run; the beginning of an id is enough')
-    .option('--timeout <duration>', 'give up waiting after this: exit 124 (7, 8 if it waits for something)', durationArgument)
+    .option(
+      '--timeout <duration>',
+      'give up waiting after this: exit 124 (7, 8 if it waits for something)',
+      durationArgument,
+    )
     .action(verb(wait));
   program
     .command('cancel')
@@ -45,7 +57,10 @@ async function wait(context: CliContext, args: readonly unknown[], options: Opti
       const { closed, outcome, outcomeCode, holding } = await wait(client, id, limits);
       // The id as the server knows it; the caller may have given its beginning.
       if (context.isJson) context.document({ id, closed, ...defined({ outcome, outcomeCode, holding }) });
-      else if (closed) context.data(`${outcome ?? 'closed'}${outcomeCode === undefined ? '' : ` (${plainLine(outcomeCode)})`}`);
+      else if (closed)
+        context.data(
+          `${outcome ?? 'closed'}${outcomeCode === undefined ? '' : ` (${plainLine(outcomeCode)})`}`,
+        );
       else sayStillOpen(context, id, holding ?? []);
       return closed ? exitOfOutcome({ outcome, outcomeCode }) : exitOfStillOpen(holding);
     });
@@ -68,7 +83,10 @@ async function cancel(context: CliContext, args: readonly unknown[], options: Op
   const scope = options['scope'] === 'execution' ? 'execution' : 'tree';
   const execution = await client.call('cancelExecution', { id, body: { scope, ...reason } });
   if (context.isJson) context.document(execution);
-  else context.lines([[span(`${execution.id}: ${execution.state}${execution.closed ? ', closed' : ', still open'}`)]]);
+  else
+    context.lines([
+      [span(`${execution.id}: ${execution.state}${execution.closed ? ', closed' : ', still open'}`)],
+    ]);
   if (!execution.closed && !context.isJson) context.talk(`stemma why ${execution.id} says what is left.`);
   return exitCodes.ok;
 }

@@ -40,7 +40,11 @@ async function listLive(context: CliContext, client: StemmaClient, query: ListOp
   return printPage(context, page, monitorHeading, rows, 'Nothing is live. `stemma ls --all` shows what was.');
 }
 
-async function listExecutions(context: CliContext, client: StemmaClient, query: ListOptions): Promise<number> {
+async function listExecutions(
+  context: CliContext,
+  client: StemmaClient,
+  query: ListOptions,
+): Promise<number> {
   const page = await client.call('listExecutions', { query });
   const now = context.deps.clock.now();
   const rows = page.items.map((item) => executionRow(item, now));
@@ -56,7 +60,9 @@ const executionHeading = ['ID', 'STATE', 'CLOSED', 'NAME', 'ROOT'];
 function monitorRow(row: MonitorRow): Cell[] {
   const held = row.waiting
     ? `waits for ${row.waiting.for}`
-    : row.holding.map(({ name, why }) => `${plainLine(name ?? 'a result')} (${plainLine(why).replaceAll('_', ' ')})`).join(', ');
+    : row.holding
+        .map(({ name, why }) => `${plainLine(name ?? 'a result')} (${plainLine(why).replaceAll('_', ' ')})`)
+        .join(', ');
   const title = clip(titleOf({ ...row, attempt: 1 }), longestName);
   return [shortId(row.id), span(row.state, toneOf(row)), formatDuration(row.ageMs), title, held];
 }
@@ -64,5 +70,11 @@ function monitorRow(row: MonitorRow): Cell[] {
 function executionRow(item: Execution, now: number): Cell[] {
   const root = item.parentId === null ? '' : shortId(item.rootId);
   const state = clip(stateWords(item, now), longestName);
-  return [shortId(item.id), span(state, toneOf(item)), item.closed ? 'yes' : 'no', clip(titleOf(item), longestName), root];
+  return [
+    shortId(item.id),
+    span(state, toneOf(item)),
+    item.closed ? 'yes' : 'no',
+    clip(titleOf(item), longestName),
+    root,
+  ];
 }

@@ -5,11 +5,21 @@ import { exitCodes } from '../exit.ts';
 import { type Cell, printPage } from '../table.ts';
 import { plainLine } from '../text.ts';
 import { shortId } from '../tree-view.ts';
-import { defined, numberOf, type Options, type Registrar, requiredText, textOf, wholeNumber } from '../verb.ts';
+import {
+  defined,
+  numberOf,
+  type Options,
+  type Registrar,
+  requiredText,
+  textOf,
+  wholeNumber,
+} from '../verb.ts';
 
 /** `stemma notice ls | waive | redeliver`. */
 export function addNoticeVerbs({ program, verb }: Registrar): void {
-  const notice = program.command('notice').description('the results owed to sessions: list, waive, redeliver');
+  const notice = program
+    .command('notice')
+    .description('the results owed to sessions: list, waive, redeliver');
   notice
     .command('ls')
     .description('list notices, newest first')
@@ -43,13 +53,26 @@ async function list(context: CliContext, _args: readonly unknown[], options: Opt
   const page = await client.call('listNotices', { query });
   const now = context.deps.clock.now();
   const rows = page.items.map((item) => noticeRow(item, now));
-  return printPage(context, page, ['ID', 'STATE', 'ATTEMPT', 'AGE', 'OF', 'TO', 'REASON'], rows, 'There is no notice.');
+  return printPage(
+    context,
+    page,
+    ['ID', 'STATE', 'ATTEMPT', 'AGE', 'OF', 'TO', 'REASON'],
+    rows,
+    'There is no notice.',
+  );
 }
 
 function noticeRow(notice: Notice, now: number): Cell[] {
   const age = formatDuration(now - Date.parse(notice.owedAt));
   const ids = [shortId(notice.executionId), shortId(notice.sessionId)];
-  return [shortId(notice.id), notice.state, String(notice.attempt), age, ...ids, plainLine(notice.reason ?? '')];
+  return [
+    shortId(notice.id),
+    notice.state,
+    String(notice.attempt),
+    age,
+    ...ids,
+    plainLine(notice.reason ?? ''),
+  ];
 }
 
 async function waive(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {

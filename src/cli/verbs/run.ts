@@ -21,6 +21,8 @@ async function run(context: CliContext, args: readonly unknown[]): Promise<numbe
   if (context.isJson) context.document({ event: 'started', runId });
   else context.talk(`run ${runId}`);
   const target = { kind: 'run', id: runId } as const;
-  const end = await context.interruptible((signal) => showLive(context, client, target, { signal, goesOn: true }));
+  const end = await context.interruptible((signal) =>
+    showLive(context, client, target, { signal, goesOn: true }),
+  );
   return reportEnd(context, target, end, clock.now() - began);
 }

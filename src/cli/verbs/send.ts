@@ -9,7 +9,15 @@ import type { CliContext } from '../context.ts';
 import { exitCodes, exitOfOutcome, Interrupted } from '../exit.ts';
 import { sayGoesOn } from '../live-view.ts';
 import { plainBlock } from '../text.ts';
-import { defined, durationArgument, numberOf, type Options, type Registrar, requiredText, textOf } from '../verb.ts';
+import {
+  defined,
+  durationArgument,
+  numberOf,
+  type Options,
+  type Registrar,
+  requiredText,
+  textOf,
+} from '../verb.ts';
 
 /** `stemma send TEXT`: prints the id of the message; with `--wait` the answer, once everything below it is finished. */
 export function addSendVerb({ program, verb }: Registrar): void {
@@ -26,7 +34,11 @@ export function addSendVerb({ program, verb }: Registrar): void {
     .addOption(new Option('--join <rule>', 'whose failure makes it fail').choices(['own', 'all']))
     .option('--timeout <duration>', 'cancel it and all below after this', durationArgument)
     .addOption(
-      new Option('--background <rule>', "what becomes of the agent's own background tasks").choices(['wait', 'cancel', 'detach']),
+      new Option('--background <rule>', "what becomes of the agent's own background tasks").choices([
+        'wait',
+        'cancel',
+        'detach',
+      ]),
     )
     .option('--wait', 'wait until it is closed; print the answer; exit code = outcome')
     .option('--idempotency-key <key>', 'sending again with the same key sends once')
@@ -40,17 +52,27 @@ async function send(context: CliContext, args: readonly unknown[], options: Opti
   const client = await context.connect();
   const idempotencyKey = textOf(options['idempotencyKey']);
   const body = bodyFor(context, client, message, options);
-  const answer = await client.call('query', { body, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) });
+  const answer = await client.call('query', {
+    body,
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  });
   if (options['wait'] === true) return waitForAnswer(context, client, answer);
   if (context.isJson) context.document(answer);
   else {
     context.data(answer.queryId);
-    context.talk(`${answer.disposition} in session ${answer.sessionId}; watch it: stemma tree ${answer.queryId} --follow`);
+    context.talk(
+      `${answer.disposition} in session ${answer.sessionId}; watch it: stemma tree ${answer.queryId} --follow`,
+    );
   }
   return exitCodes.ok;
 }
 
-function bodyFor(context: CliContext, client: StemmaClient, message: string, options: Options): BodyInputOf<'query'> {
+function bodyFor(
+  context: CliContext,
+  client: StemmaClient,
+  message: string,
+  options: Options,
+): BodyInputOf<'query'> {
   const sessionId = textOf(options['session']);
   const background = textOf(options['background']);
   return {
@@ -81,14 +103,19 @@ function directoryFor(
   return sessionId === undefined && isHere ? context.deps.cwd : undefined;
 }
 
-async function waitForAnswer(context: CliContext, client: StemmaClient, answer: QueryAnswer): Promise<number> {
+async function waitForAnswer(
+  context: CliContext,
+  client: StemmaClient,
+  answer: QueryAnswer,
+): Promise<number> {
   const { queryId } = answer;
   context.talk(`${queryId}: ${answer.disposition} in session ${answer.sessionId}`);
   try {
     return await context.interruptible(async (signal) => {
       const end = await waitUntilClosed(client, queryId, { signal });
       const { result, error } = await client.call('getExecution', { id: queryId, signal });
-      if (context.isJson) context.document({ ...answer, ...defined({ ...end, holding: undefined, result, error }) });
+      if (context.isJson)
+        context.document({ ...answer, ...defined({ ...end, holding: undefined, result, error }) });
       else if (result !== undefined) context.data(plainBlock(result));
       if (error && !context.isJson) context.talk(`${error.code}: ${plainBlock(error.message)}`);
       return exitOfOutcome(end);

@@ -34,7 +34,8 @@ async function down(context: CliContext, _args: readonly unknown[], options: Opt
     const message = `The server ${server.pid} has not stopped within ${formatDuration(stopWithinMs)}. Its log says why.`;
     throw new StemmaError('TIMED_OUT', message, { pid: server.pid });
   }
-  if (context.isJson) context.document({ stopped: true, pid: server.pid, dataDir, agents: options['agents'] === true });
+  if (context.isJson)
+    context.document({ stopped: true, pid: server.pid, dataDir, agents: options['agents'] === true });
   else context.data(`stopped ${server.url} pid=${server.pid}`);
   return exitCodes.ok;
 }
@@ -56,16 +57,29 @@ async function checkIsOurs(context: CliContext, server: ServerFile): Promise<voi
 async function status(context: CliContext): Promise<number> {
   const client = await context.connect();
   const { url } = client.connection;
-  const [{ version }, monitor] = await Promise.all([client.call('version'), client.call('monitor', { query: { limit: 500 } })]);
+  const [{ version }, monitor] = await Promise.all([
+    client.call('version'),
+    client.call('monitor', { query: { limit: 500 } }),
+  ]);
   const local = await readServerFile(context.dataDir);
   const own = local?.url === url ? { dataDir: local.dataDir, pid: local.pid } : {};
   const waiting = monitor.items.filter((row) => row.waiting !== undefined).length;
   const isMore = monitor.nextCursor !== undefined;
   if (context.isJson) {
-    context.document({ running: true, url, version, ...own, liveRoots: monitor.items.length, isMore, waiting });
+    context.document({
+      running: true,
+      url,
+      version,
+      ...own,
+      liveRoots: monitor.items.length,
+      isMore,
+      waiting,
+    });
     return exitCodes.ok;
   }
-  context.data(`stemma ${plainLine(version)} at ${url}${own.pid === undefined ? '' : ` data=${own.dataDir} pid=${own.pid}`}`);
+  context.data(
+    `stemma ${plainLine(version)} at ${url}${own.pid === undefined ? '' : ` data=${own.dataDir} pid=${own.pid}`}`,
+  );
   context.data(`${monitor.items.length}${isMore ? ' or more' : ''} live roots, ${waiting} of them waiting`);
   if (monitor.items.length > 0) context.talk('stemma ls lists them.');
   return exitCodes.ok;

@@ -4,7 +4,15 @@ import { exitCodes } from '../exit.ts';
 import { type Cell, printPage } from '../table.ts';
 import { clip, plainLine } from '../text.ts';
 import { shortId } from '../tree-view.ts';
-import { defined, numberOf, type Options, type Registrar, requiredText, textOf, wholeNumber } from '../verb.ts';
+import {
+  defined,
+  numberOf,
+  type Options,
+  type Registrar,
+  requiredText,
+  textOf,
+  wholeNumber,
+} from '../verb.ts';
 
 /** `stemma session ls | stop | interrupt`. */
 export function addSessionVerbs({ program, verb }: Registrar): void {
@@ -46,7 +54,15 @@ const longestTitle = 40;
 
 function sessionRow({ id, state, turn, queued, agent, title, cwd }: Session): Cell[] {
   const shown = clip(plainLine(title ?? ''), longestTitle);
-  return [shortId(id), state, turn ? 'running' : 'free', String(queued), plainLine(agent), shown, plainLine(cwd)];
+  return [
+    shortId(id),
+    state,
+    turn ? 'running' : 'free',
+    String(queued),
+    plainLine(agent),
+    shown,
+    plainLine(cwd),
+  ];
 }
 
 function call(name: 'stopSession' | 'interruptSession') {

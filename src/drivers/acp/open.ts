@@ -17,6 +17,7 @@ export interface OpenOptions {
 }
 
 const graceMs = 2000;
+const manyPieces = 40;
 
 /** `Driver.open` of ACP. Never throws; `request.emit` is called before this resolves for what an old process left. */
 export async function openConversation(request: OpenRequest, options: OpenOptions): Promise<Opened> {
@@ -108,7 +109,7 @@ async function begin(log: SentLog, request: OpenRequest, { clock, openingMs }: O
   });
   const opened = await openSession(opening, request);
   if (!opened.ok) return giveUp(opened, opening, process, profile);
-  decideFates(log, opening.pastTexts);
+  decideFates(log, opening.past);
   const { session, agent } = opened;
   log.append({ t: 'session', id: session.id, at: session.at });
   conversation = new AcpConversation(process, log, request, { id: session.id, from: session.at, floor: session.at });
@@ -161,14 +162,20 @@ function toolServer(tools: { url: string; token: string }): McpServer {
  * Decides what became of texts whose process died before it showed work on them: a conversation that was loaded tells its
  * past, and a text that is in it more often than we know of was taken up. A dead process takes up nothing any more.
  */
-function decideFates(log: SentLog, pastTexts: readonly string[]): void {
-  const told = pastTexts.map(hashOf);
+function decideFates(log: SentLog, past: readonly (readonly string[])[]): void {
+  const told = past.flatMap(possibleTexts).map(hashOf);
   for (const [id, { hash, fate }] of log.past) {
     if (fate !== undefined) continue;
     const known = [...log.past.values()].filter((past) => past.hash === hash && past.fate === 'consumed').length;
     const isTold = told.filter((other) => other === hash).length > known;
     log.append({ t: 'fate', id, fate: isTold ? 'consumed' : 'absent' });
   }
+}
+
+/** A loaded text may come in pieces, and two texts with no answer between them look like the pieces of one. */
+function possibleTexts(pieces: readonly string[]): string[] {
+  if (pieces.length > manyPieces) return [pieces.join('')];
+  return pieces.flatMap((_, from) => pieces.slice(from).map((__, length) => pieces.slice(from, from + length + 1).join('')));
 }
 
 async function giveUp(

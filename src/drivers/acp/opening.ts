@@ -65,8 +65,8 @@ const modelOption = z.object({ id: z.string(), category: z.literal('model'), opt
 export class Opening {
   /** What the agent said that nobody understands, for the message when the opening fails. */
   readonly noise: string[] = [];
-  /** Texts of the person that a loaded conversation told again. */
-  readonly pastTexts: string[] = [];
+  /** What a loaded conversation told again of the person's side: each entry the pieces that came without anything between. */
+  readonly past: string[][] = [];
   readonly rest: LineAfter[] = [];
   readonly #process: StdioProcess;
   readonly #clock: Clock;
@@ -75,7 +75,7 @@ export class Opening {
   /** Why the process died, once it has. */
   exited: string | undefined;
   #openedAt: number | undefined;
-  #isText = false;
+  #isPersonTalking = false;
 
   constructor(process: StdioProcess, clock: Clock, withinMs: number) {
     this.#process = process;
@@ -187,7 +187,7 @@ export class Opening {
   #takeEarly(message: Message): void {
     const update = message.kind === 'notification' ? readAnyUpdate(message.params) : undefined;
     if (update?.kind === 'user') this.#tellPast(update.text);
-    else if (update) this.#isText = false;
+    else if (update) this.#isPersonTalking = false;
     if (message.kind === 'garbage') this.noise.push(message.what);
     if (message.kind === 'result' || message.kind === 'error') this.noise.push(`an answer nobody waits for: ${brief(String(message.id))}`);
     if (message.kind === 'request') void this.#process.writeLine(refusal(message.id, message.method));
@@ -196,11 +196,10 @@ export class Opening {
     }
   }
 
-  /** A text may come in pieces. */
-  #tellPast(text: string): void {
-    if (this.#isText) this.pastTexts.push((this.pastTexts.pop() ?? '') + text);
-    else this.pastTexts.push(text);
-    this.#isText = true;
+  #tellPast(piece: string): void {
+    if (this.#isPersonTalking) this.past.at(-1)?.push(piece);
+    else this.past.push([piece]);
+    this.#isPersonTalking = true;
   }
 }
 

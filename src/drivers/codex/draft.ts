@@ -2,7 +2,8 @@ import type { DriverEvent, TranscriptItem } from '../port.ts';
 import { positionsPerTurn, type RunningTurn, type ThreadState, turnPosition } from './thread-state.ts';
 
 type WithoutPosition<Event> = Event extends unknown ? Omit<Event, 'position'> : never;
-type Unplaced = WithoutPosition<DriverEvent>;
+/** An event whose position is not decided yet. */
+export type Unplaced = WithoutPosition<DriverEvent>;
 
 const endedKept = 300;
 
@@ -27,9 +28,9 @@ export class Draft {
     this.set({ ended: [...this.state.ended, turnId].slice(-endedKept) });
   }
 
-  /** The place of the next completed item within its turn. */
+  /** The place within the turn of what comes before the next completion of an item; that one has the place behind it. */
   nextOffset(): number {
-    return Math.min((this.state.turn?.completed.size ?? 0) + 1, positionsPerTurn - 2);
+    return Math.min((this.state.turn?.completed.size ?? 0) * 2 + 1, positionsPerTurn - 3);
   }
 
   /** Emits an event of a turn at its place there; without a place, right behind what was emitted last. */

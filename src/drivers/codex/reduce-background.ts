@@ -20,6 +20,16 @@ export function openCommand(draft: Draft, { item, threadId, turnId }: ItemSignal
   draft.set({ commands: new Map(draft.state.commands).set(item.id, { threadId, turnId, name }) });
 }
 
+/** Remembers a command that was found running. Without a turn to belong to, it is background work. */
+export function findCommand(draft: Draft, signal: Extract<Signal, { type: 'commandFound' }>): void {
+  const { itemId, threadId, turnId } = signal;
+  const name = bounded(signal.command, longestName);
+  if (!draft.state.commands.has(itemId)) {
+    draft.set({ commands: new Map(draft.state.commands).set(itemId, { threadId, turnId, name }) });
+  }
+  if (!draft.state.turn) startTask(draft, itemId, name);
+}
+
 /** Forgets a command that is over, and ends its task if it had become one. */
 export function closeCommand(draft: Draft, { item }: ItemSignal): void {
   if (item.type !== 'commandExecution') return;
@@ -79,6 +89,8 @@ export function reduceAgent(
       return closeCommand(draft, signal);
     case 'turnCompleted':
       return endAgentTurn(draft, signal, context.deadCommands);
+    case 'commandFound':
+      return findCommand(draft, signal);
     case 'turnError':
     case 'usage':
     case 'idle':

@@ -1,7 +1,7 @@
 import type { DriverEvent } from '../port.ts';
 import { toAgentError } from './agent-error.ts';
 import { Draft } from './draft.ts';
-import { closeCommand, noteAgents, openCommand, reduceAgent, settleBackground } from './reduce-background.ts';
+import { closeCommand, findCommand, noteAgents, openCommand, reduceAgent, settleBackground } from './reduce-background.ts';
 import type { RunningTurn, ThreadState } from './thread-state.ts';
 import { isCall, transcriptOfEnd, transcriptOfStart } from './transcript.ts';
 import type { Signal } from './wire.ts';
@@ -36,9 +36,9 @@ export function reduce(state: ThreadState, signal: Signal, context: Context = {}
 export function noteStartAnswer(state: ThreadState, deliveryId: string, turnId: string): Reduced {
   const draft = new Draft(state);
   // An answer that names a turn which ran before means that the text was put into it: then it is taken, not started.
-  if (state.starting?.deliveryId === deliveryId && !state.ended.includes(turnId)) {
-    const isSteered = state.turn?.id === turnId && state.turn.isAnnounced;
-    draft.set({ starting: isSteered ? undefined : { deliveryId, turnId } });
+  if (state.starting?.deliveryId === deliveryId) {
+    const isOver = state.ended.includes(turnId) || (state.turn?.id === turnId && state.turn.isAnnounced);
+    draft.set({ starting: isOver ? undefined : { deliveryId, turnId } });
     if (state.turn?.id === turnId) announce(draft);
   }
   return { state: draft.state, events: draft.events };
@@ -59,6 +59,8 @@ function reduceOwn(draft: Draft, signal: Exclude<Signal, { type: 'limits' }>, co
       return;
     case 'usage':
       return countTokens(draft, signal);
+    case 'commandFound':
+      return findCommand(draft, signal);
     case 'idle':
     case 'requestResolved':
       return;
@@ -108,12 +110,13 @@ function takeItem(draft: Draft, signal: Extract<Signal, { type: 'itemStarted' | 
     return;
   }
   noteAgents(draft, item);
-  if (isCall(item)) draft.setTurn({ answer: '' });
   if (signal.type === 'itemStarted') {
+    // Text that goes with a call is not an answer.
+    if (isCall(item)) draft.setTurn({ answer: '' });
     openCommand(draft, signal);
     return draft.emitItem(turnId, draft.nextOffset(), transcriptOfStart(item));
   }
-  const offset = draft.nextOffset();
+  const offset = draft.nextOffset() + 1;
   if (item.type === 'agentMessage' && item.phase !== 'commentary') draft.setTurn({ answer: item.text ?? '' });
   draft.setTurn({ completed: new Set([...turn.completed, item.id]) });
   closeCommand(draft, signal);

@@ -72,7 +72,7 @@ export function newThreadState(threadId: string, position: number, unresolved: r
 }
 
 /** Positions of one turn: its start, its items in order of their completion, its end. */
-export const positionsPerTurn = 1000;
+export const positionsPerTurn = 2000;
 
 /**
  * The position of a turn's start. Turn ids are UUIDs of version 7, whose first 48 bits are milliseconds, so a position
@@ -87,4 +87,15 @@ export function turnPosition(turnId: string): number | undefined {
 export function opinionOn(state: ThreadState, turnId: string): 'running' | 'ended' | undefined {
   if (state.turn?.id === turnId) return state.turn.isAnnounced ? 'running' : undefined;
   return state.ended.includes(turnId) ? 'ended' : undefined;
+}
+
+const deliveriesKept = 1000;
+
+/** The state once a text is on its way, so that it is recognised when the agent takes it up. */
+export function withDelivery(state: ThreadState, deliveryId: string): ThreadState {
+  if (state.deliveries.has(deliveryId)) return state;
+  const settled = [...state.deliveries].filter(([, turnId]) => turnId !== undefined);
+  const deliveries = new Map(state.deliveries).set(deliveryId, undefined);
+  for (const [id] of settled.slice(0, Math.max(0, settled.length - deliveriesKept))) deliveries.delete(id);
+  return { ...state, deliveries };
 }

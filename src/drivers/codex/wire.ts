@@ -9,7 +9,7 @@ const itemSchema = z.object({
   type: z.string(),
   id: z.string(),
   clientId: z.string().nullish(),
-  content: z.unknown(),
+  content: z.unknown().optional(),
   text: z.string().nullish(),
   phase: z.string().nullish(),
   summary: z.array(z.string()).nullish(),
@@ -19,9 +19,9 @@ const itemSchema = z.object({
   aggregatedOutput: z.string().nullish(),
   server: z.string().nullish(),
   tool: z.string().nullish(),
-  arguments: z.unknown(),
-  result: z.unknown(),
-  error: z.unknown(),
+  arguments: z.unknown().optional(),
+  result: z.unknown().optional(),
+  error: z.unknown().optional(),
   query: z.string().nullish(),
   changes: z.array(z.object({ path: z.string() })).nullish(),
   prompt: z.string().nullish(),
@@ -31,7 +31,7 @@ const itemSchema = z.object({
 /** A piece of a turn: a text of the user or the agent, a command, a tool call, a change of files, a sub-agent's launch. */
 export type CodexItem = z.infer<typeof itemSchema>;
 
-const errorSchema = z.object({ message: z.string(), codexErrorInfo: z.unknown() });
+const errorSchema = z.object({ message: z.string(), codexErrorInfo: z.unknown().optional() });
 
 /** Why a turn failed, in Codex's words. */
 export type CodexError = z.infer<typeof errorSchema>;
@@ -81,6 +81,14 @@ export type Signal =
       readonly turnId: string;
       readonly total: z.infer<typeof tokens>;
       readonly last: z.infer<typeof tokens>;
+    }
+  /** A command that runs and was not heard of before: found when looking, after something was missed. */
+  | {
+      readonly type: 'commandFound';
+      readonly threadId: string;
+      readonly turnId: string;
+      readonly itemId: string;
+      readonly command: string;
     }
   /** The account's limits; without `resetsAt` (UTC milliseconds) nothing is used up. */
   | { readonly type: 'limits'; readonly resetsAt?: number }
@@ -156,11 +164,16 @@ function readLimits(params: unknown): Signal {
 
 /** A page of `thread/turns/list`. */
 export const turnsPage = z.object({ data: z.array(turnSchema), nextCursor: z.string().nullish() });
-/** A page of `thread/items/list`. */
-export const itemsPage = z.object({
-  data: z.array(z.object({ turnId: z.string(), item: itemSchema })),
-  nextCursor: z.string().nullish(),
+const itemEntry = z.object({
+  turnId: z.string(),
+  item: itemSchema,
+  startedAtMs: z.number().nullish(),
+  completedAtMs: z.number().nullish(),
 });
+/** A page of `thread/items/list` or `thread/items/read`. */
+export const itemsPage = z.object({ data: z.array(itemEntry), nextCursor: z.string().nullish() });
+/** An item of the record, with its times in UTC milliseconds where Codex kept them. */
+export type ItemEntry = z.infer<typeof itemEntry>;
 /** A page of `thread/backgroundTerminals/list`. */
 export const terminalsPage = z.object({
   data: z.array(z.object({ itemId: z.string(), command: z.string() })),

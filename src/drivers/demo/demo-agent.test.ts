@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { type ClientConnection, client, methods, ndJsonStream, type SessionUpdate } from '@agentclientprotocol/sdk';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type ClientConnection, client, type McpServer, methods, ndJsonStream, type SessionUpdate } from '@agentclientprotocol/sdk';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { waitUntil } from '../../processes/pause.ts';
 import { startTestTools, type TestTools } from '../conformance/test-tools.ts';
@@ -14,6 +14,8 @@ import { demoFromSource } from './demo-from-source.ts';
  * The demo agent against the official client: what it does when it behaves is what the SDK calls right. Its misbehaviour
  * is tested where it matters, in the tests of the driver.
  */
+
+vi.setConfig({ testTimeout: 90_000 });
 
 let home = '';
 let child: ChildProcess | undefined;
@@ -40,8 +42,7 @@ function connect(script: unknown): ClientConnection {
   child = started;
   const app = client({ name: 'test' })
     .onNotification(methods.client.session.update, ({ params }) => void updates.push(params.update))
-    .onRequest(methods.client.session.requestPermission, () => ({ outcome: { outcome: 'selected', optionId: choice } }))
-  ;
+    .onRequest(methods.client.session.requestPermission, () => ({ outcome: { outcome: 'selected', optionId: choice } }));
   const output = Readable.toWeb(started.stdout) as ReadableStream<Uint8Array>;
   return app.connect(ndJsonStream(Writable.toWeb(started.stdin), output));
 }
@@ -49,7 +50,7 @@ function connect(script: unknown): ClientConnection {
 async function session(connection: ClientConnection): Promise<string> {
   await connection.agent.request(methods.agent.initialize, { protocolVersion: 1 });
   const headers = [{ name: 'Authorization', value: `Bearer ${tools?.token}` }];
-  const mcpServers = tools ? [{ type: 'http' as const, name: 'stemma', url: tools.url, headers }] : [];
+  const mcpServers: McpServer[] = tools ? [{ type: 'http', name: 'stemma', url: tools.url, headers }] : [];
   return (await connection.agent.request(methods.agent.session.new, { cwd: home, mcpServers })).sessionId;
 }
 
@@ -130,7 +131,7 @@ test('a cancel ends waits and tool calls', async () => {
   const id = await session(connection);
   for (const text of ['wait', 'call']) {
     const answer = prompt(connection, id, text);
-    await waitUntil(systemClock, () => said().endsWith(text === 'wait' ? 'a' : 'b'), 10_000);
+    await waitUntil(systemClock, () => said().endsWith(text === 'wait' ? 'a' : 'b'), 30_000);
     await connection.agent.notify(methods.agent.session.cancel, { sessionId: id });
     expect(await answer).toEqual({ stopReason: 'cancelled' });
   }

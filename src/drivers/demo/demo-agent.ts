@@ -3,7 +3,7 @@ import { agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprot
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { toStemmaError } from '../../base/errors.ts';
 import { DemoConversation, type World } from './conversation.ts';
-import { demoHome, type History, loadHistory } from './history.ts';
+import { demoHome, type History, loadHistory, saveHistory } from './history.ts';
 import { readScript } from './read-script.ts';
 import type { DemoScript } from './script.ts';
 import { openWire } from './wire.ts';
@@ -52,7 +52,9 @@ async function serve(world: World): Promise<void> {
     })
     .onRequest(methods.agent.session.new, async ({ params, client }) => {
       const sessionId = `demo-${world.clock.now().toString(36)}-${process.pid}-${++sessions}`;
-      await open({ sessionId, turns: [], used: {} }, client, params.mcpServers).aside(script.onSession);
+      const history: History = { sessionId, turns: [], used: {} };
+      saveHistory(world.home, history);
+      await open(history, client, params.mcpServers).aside(script.onSession);
       return { sessionId };
     })
     .onRequest(methods.agent.session.load, async ({ params, client }) => {

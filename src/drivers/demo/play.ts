@@ -68,7 +68,8 @@ async function playOne(action: Action, stage: Stage): Promise<StopReason | undef
     case 'limit':
       throw new RequestError(-32603, action.message, { errorKind: 'rate_limit', ...resetOf(action.resetsInMs, stage.clock) });
     case 'login':
-      throw RequestError.authRequired(undefined, action.message);
+      // RequestError.authRequired puts words of its own before the message.
+      throw new RequestError(RequestError.authRequired().code, action.message);
     default:
       return void (await misbehave(action, stage));
   }

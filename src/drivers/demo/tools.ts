@@ -1,5 +1,5 @@
 import type { McpServer } from '@agentclientprotocol/sdk';
-import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
 import type { Clock } from '../../base/clock.ts';
 import { pause } from './pause.ts';
 
@@ -105,6 +105,8 @@ class Endpoint {
   }
 
   async #connect(): Promise<Client> {
+    // Loaded when a tool is first called: it is half of the time that this program takes to start.
+    const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
     const client = new Client({ name: 'stemma-demo-agent', version: '1' });
     const transport = new StreamableHTTPClientTransport(new URL(this.#url), { requestInit: { headers: this.#headers } });
     // The SDK declares `sessionId?: string` where exactOptionalPropertyTypes wants `string | undefined`.
@@ -115,7 +117,8 @@ class Endpoint {
 
 /** Whether the request certainly had no effect: nobody listened, or the server refused before looking at it. */
 function neverArrived(error: unknown): boolean {
-  if (error instanceof SdkHttpError) return error.status === 503 || error.status === 404;
+  // SdkHttpError has the status; what fetch throws has the reason as its cause.
+  if (error instanceof Error && 'status' in error) return error.status === 503 || error.status === 404;
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && cause.code === 'ECONNREFUSED') return true;
   }

@@ -17,8 +17,9 @@ export function openWire(): Wire {
   const input = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        if (!reading) return new Promise<void>(() => undefined);
         const next = await chunks.next();
+        // A read was under way when reading stopped: what it brings is dropped.
+        if (!reading) return new Promise<void>(() => undefined);
         if (next.done) controller.close();
         else controller.enqueue(next.value);
       },

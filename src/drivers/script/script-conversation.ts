@@ -113,8 +113,7 @@ export class ScriptConversation implements Conversation {
 
   async detach(): Promise<void> {
     await this.#starting;
-    this.#isSilent = true;
-    this.#current?.stop();
+    this.#leave();
   }
 
   async end(): Promise<'dead' | 'unkillable'> {
@@ -128,9 +127,14 @@ export class ScriptConversation implements Conversation {
     if (outcome === 'dead') outcome = await endGroups(identities, { clock, graceMs });
     if (outcome === 'dead')
       this.#emit({ type: 'exited', reason: 'the conversation was ended', position: this.#position });
+    this.#leave();
+    return outcome;
+  }
+
+  #leave(): void {
     this.#isSilent = true;
     this.#current?.stop();
-    return outcome;
+    this.#current = undefined;
   }
 
   async #launch(delivery: Delivery): Promise<SendOutcome> {

@@ -11,22 +11,24 @@ type ColumnType = 'text' | 'integer' | 'flag' | 'json';
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;
-  /** Null in most rows: an insert names the column only where one of these is set. */
-  readonly isSeldom: boolean;
+  /** The value of most rows, the schema's default: an insert names the column only where one of these differs. */
+  readonly usual: Param | undefined;
 }
 
 /** A column for each field of a row: a field that is forgotten does not compile. */
 export type Columns<Row> = { readonly [Field in keyof Row]-?: Column };
 
-const column = (type: ColumnType, isSeldom: boolean) => (name: string) => ({ name, type, isSeldom });
-const text = column('text', false);
-const integer = column('integer', false);
-const flag = column('flag', false);
-const json = column('json', false);
+const column =
+  (type: ColumnType, usual?: Param) =>
+  (name: string): Column => ({ name, type, usual });
+const text = column('text');
+const integer = column('integer');
+const flag = column('flag');
+const json = column('json');
 const seldom = {
-  text: column('text', true),
-  integer: column('integer', true),
-  json: column('json', true),
+  text: column('text', null),
+  integer: column('integer', null),
+  json: column('json', null),
 };
 
 export const executionColumns: Columns<Execution> = {
@@ -38,7 +40,7 @@ export const executionColumns: Columns<Execution> = {
   kind: text('kind'),
   name: text('name'),
   key: seldom.text('key'),
-  attempt: integer('attempt'),
+  attempt: column('integer', 1)('attempt'),
   project: text('project'),
   runsIn: text('runs_in'),
   reportsTo: text('reports_to'),
@@ -47,19 +49,19 @@ export const executionColumns: Columns<Execution> = {
   runId: seldom.text('run_id'),
   runIndex: seldom.integer('run_index'),
   correlationId: seldom.text('correlation_id'),
-  join: text('join_mode'),
+  join: column('text', 'own')('join_mode'),
   check: seldom.text('check_command'),
-  background: text('background'),
+  background: column('text', 'wait')('background'),
   timeoutMs: seldom.integer('timeout_ms'),
   wakeOnClose: seldom.text('wake_on_close'),
   createdAt: integer('created_at'),
   state: text('state'),
   waiting: seldom.json('waiting'),
-  open: integer('open'),
-  closed: flag('closed'),
+  open: column('integer', 0)('open'),
+  closed: column('flag', false)('closed'),
   drain: seldom.integer('drain'),
   verdict: seldom.text('verdict'),
-  failures: integer('failures'),
+  failures: column('integer', 0)('failures'),
   outcome: seldom.text('outcome'),
   outcomeCode: seldom.text('outcome_code'),
   cancelRequested: seldom.json('cancel_requested'),
@@ -109,7 +111,6 @@ export const sessionColumns: Columns<Session> = {
   node: text('node'),
   nativeId: text('native_id'),
   position: integer('position'),
-  failedOpens: integer('failed_opens'),
   createdAt: integer('created_at'),
   lastActivityAt: integer('last_activity_at'),
 };

@@ -19,7 +19,7 @@ export function openRaw(file: string): RawDatabase {
 
 function prepare(connection: Database.Database, sql: string): RawStatement {
   const statement = connection.prepare<unknown[]>(sql);
-  statement.raw(true);
+  if (statement.reader) statement.raw(true);
   return {
     run: (params) => {
       const { changes, lastInsertRowid } = statement.run(params);

@@ -149,7 +149,10 @@ class GuardedStatement implements Statement {
 
   #bind(params: readonly Param[]): (string | number | null)[] {
     if (params.length !== this.#count) {
-      throw new DatabaseError('misuse', `needs ${this.#count} parameters, got ${params.length}: ${this.#sql}`);
+      throw new DatabaseError(
+        'misuse',
+        `needs ${this.#count} parameters, got ${params.length}: ${this.#sql}`,
+      );
     }
     const bound = new Array<string | number | null>(params.length);
     for (let i = 0; i < params.length; i++) bound[i] = bindable(params[i], this.#sql);

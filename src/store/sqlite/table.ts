@@ -45,7 +45,7 @@ export class Table<Row extends object> {
     this.selection = `json_array(${this.columnList})`;
     this.#select = db.prepare(`SELECT ${this.selection} FROM ${shape.table} WHERE ${this.#keyColumn} = ?`);
     this.#insertAll = db.prepare(this.#insertion(this.#cells));
-    this.#insertUsual = db.prepare(this.#insertion(this.#cells.filter((cell) => !cell.isSeldom)));
+    this.#insertUsual = db.prepare(this.#insertion(this.#cells.filter((cell) => cell.usual === undefined)));
   }
 
   get #keyColumn(): string {
@@ -58,7 +58,7 @@ export class Table<Row extends object> {
     const cells = this.#select.json([id]);
     if (cells === undefined) return undefined;
     const row = this.decode(cells as Cell[]);
-    this.#keep(id, row);
+    this.keep(id, row);
     return row;
   }
 
@@ -79,12 +79,12 @@ export class Table<Row extends object> {
       const cell = this.#cells[i] as Column;
       const value = encode(cell, row[this.#fields[i] as keyof Row]);
       all.push(value);
-      if (!cell.isSeldom) usual.push(value);
-      else if (value !== null) isUsual = false;
+      if (cell.usual === undefined) usual.push(value);
+      else if (value !== cell.usual) isUsual = false;
     }
     if (isUsual) this.#insertUsual.run(usual);
     else this.#insertAll.run(all);
-    this.#keep(String(row[this.#shape.key]), row);
+    this.keep(String(row[this.#shape.key]), row);
   }
 
   /** Throws when there is no such row. Fields that are undefined are left alone. */
@@ -93,17 +93,25 @@ export class Table<Row extends object> {
     if (fields.length === 0) return;
     const params = fields.map((field) => encode(this.#columnOf(field), set[field as keyof Row]));
     params.push(id);
-    if (this.#patch(fields).run(params).changes !== 1) throw new Error(`no row ${id} in ${this.#shape.table}`);
-    this.amend(id, set);
+    if (this.#patch(fields).run(params).changes !== 1)
+      throw new Error(`no row ${id} in ${this.#shape.table}`);
+    const row = this.#cache.get(id);
+    if (row) this.keep(id, { ...row, ...set });
   }
 
-  /** Tells the cache what a statement of another hand has done to a row. */
-  amend(id: string, set: Partial<Row>): Row | undefined {
-    const row = this.#cache.get(id);
-    if (!row) return undefined;
-    const amended = { ...row, ...set };
-    this.#keep(id, amended);
-    return amended;
+  /** Remembers a row as it is in the database now. */
+  keep(id: string, row: Row): void {
+    const { longText } = this.#shape;
+    const text = longText === undefined ? undefined : row[longText];
+    if (typeof text === 'string' && text.length > cachedTextLength) {
+      this.#cache.delete(id);
+      return;
+    }
+    if (this.#cache.size >= cachedRows && !this.#cache.has(id)) {
+      const oldest = this.#cache.keys().next();
+      if (!oldest.done) this.#cache.delete(oldest.value);
+    }
+    this.#cache.set(id, row);
   }
 
   forget(id: string): void {
@@ -139,22 +147,10 @@ export class Table<Row extends object> {
     const known = this.#patches.get(signature);
     if (known) return known;
     const assignments = fields.map((field) => `${this.#columnOf(field).name} = ?`).join(', ');
-    const made = this.#db.prepare(`UPDATE ${this.#shape.table} SET ${assignments} WHERE ${this.#keyColumn} = ?`);
+    const made = this.#db.prepare(
+      `UPDATE ${this.#shape.table} SET ${assignments} WHERE ${this.#keyColumn} = ?`,
+    );
     this.#patches.set(signature, made);
     return made;
-  }
-
-  #keep(id: string, row: Row): void {
-    const { longText } = this.#shape;
-    const text = longText === undefined ? undefined : row[longText];
-    if (typeof text === 'string' && text.length > cachedTextLength) {
-      this.#cache.delete(id);
-      return;
-    }
-    if (this.#cache.size >= cachedRows && !this.#cache.has(id)) {
-      const oldest = this.#cache.keys().next();
-      if (!oldest.done) this.#cache.delete(oldest.value);
-    }
-    this.#cache.set(id, row);
   }
 }

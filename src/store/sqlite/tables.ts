@@ -1,10 +1,11 @@
 import type { ExecutionId } from '../../base/ids.ts';
-import type { Execution, Outcome } from '../../ledger/execution.ts';
-import { outcomeOf } from '../../ledger/execution.ts';
+import type { Execution } from '../../ledger/execution.ts';
+import { isSettled } from '../../ledger/execution.ts';
 import type { Notice } from '../../ledger/notice.ts';
 import type { Input, Run, Session } from '../../ledger/session.ts';
 import type { Steer, Turn, TurnOwner } from '../../ledger/turn.ts';
 import type { RowOf, SettleEffect, TableName, Tables } from '../apply.ts';
+import { settled, withDeficit } from '../closing.ts';
 import {
   executionColumns,
   inputColumns,
@@ -24,8 +25,8 @@ const cachedHolders = 8_192;
 const nobody: readonly ExecutionId[] = [];
 
 /**
- * The ledger's tables on one connection. Closing is computed by the UPDATE that changes a deficit, not by a second
- * statement that reads it; what SQL cannot see of a decision's mistakes is thrown here.
+ * The ledger's tables on one connection. A deficit, what closes with it and a root's outcome are one UPDATE; the
+ * schema checks the one rule again. What SQL cannot see of a decision's mistakes is thrown here.
  */
 export class SqliteTables implements Tables {
   readonly executions: Table<Execution>;
@@ -101,37 +102,26 @@ export class SqliteTables implements Tables {
   }
 
   shift(id: ExecutionId, by: number, now: number): Execution {
-    if (by > 0) {
-      if (!this.#counts.raise(id, by)) throw new Error(`${id} is unknown or closed: its deficit cannot grow`);
-      const row = this.executions.get(id);
-      if (!row) throw new Error(`no execution ${id}`);
-      // A row that was not remembered has just been read with the new deficit in it.
-      return this.#counted(row, id);
-    }
-    const counted = this.#counts.lower(id, by, now);
-    if (!counted) throw new Error(`${id} is unknown or closed: its deficit cannot fall`);
-    return this.#amended(id, counted.closed ? { ...counted, closedAt: now } : counted);
+    const row = this.#execution(id);
+    const shifted = withDeficit(row, row.open + by, now);
+    const isWritten = shifted.closed
+      ? this.#counts.close(row, shifted)
+      : this.#counts.count(row, shifted.open);
+    return this.#written(isWritten, shifted);
   }
 
   settle(effect: SettleEffect, now: number): Execution {
-    const counted = this.#counts.settle(effect, now);
-    if (!counted) throw new Error(`${effect.id} is unknown or settled already`);
-    const { state, at, error, result, usage } = effect;
-    return this.#amended(effect.id, {
-      ...counted,
-      closedAt: counted.closed ? now : null,
-      state,
-      endedAt: at,
-      error,
-      result,
-      usage,
-      waiting: null,
-    });
+    const row = this.#execution(effect.id);
+    const ended = settled(row, effect, now);
+    const isWritten = ended.closed
+      ? this.#counts.settleAndClose(row, ended)
+      : this.#counts.settle(row, ended);
+    return this.#written(isWritten, ended);
   }
 
   addFailures(id: ExecutionId, by: number): void {
-    if (!this.#counts.addFailures(id, by)) throw new Error(`no execution ${id}`);
-    this.executions.forget(id);
+    const row = this.#execution(id);
+    this.executions.patch(id, { failures: row.failures + by });
   }
 
   holdersOf(id: ExecutionId): readonly ExecutionId[] {
@@ -142,20 +132,16 @@ export class SqliteTables implements Tables {
     return read;
   }
 
-  conclude(root: Execution): { outcome: Outcome; code: string | null } {
-    const { outcome, code } = outcomeOf(root);
-    this.executions.patch(root.id, { outcome, outcomeCode: code });
-    return { outcome, code };
-  }
-
-  #counted(row: Execution, id: ExecutionId): Execution {
-    const open = this.#counts.deficitOf(id);
-    return row.open === open ? row : this.#amended(id, { open });
-  }
-
-  #amended(id: ExecutionId, set: Partial<Execution>): Execution {
-    const row = this.executions.amend(id, set) ?? this.executions.get(id);
+  #execution(id: ExecutionId): Execution {
+    const row = this.executions.get(id);
     if (!row) throw new Error(`no execution ${id}`);
+    return row;
+  }
+
+  // The statement names the deficit that it was computed from: what is remembered can be wrong, but never written.
+  #written(isWritten: boolean, row: Execution): Execution {
+    if (!isWritten) throw new Error(`${row.id} is not what it was remembered to be`);
+    this.executions.keep(row.id, row);
     return row;
   }
 
@@ -163,8 +149,7 @@ export class SqliteTables implements Tables {
   #refuseEnding(id: string, set: Partial<Execution>): void {
     if (set.state === undefined) return;
     const row = this.executions.get(id);
-    const isOpen = (state: string | undefined): boolean => state === 'queued' || state === 'running';
-    if (!isOpen(set.state) || !isOpen(row?.state)) {
+    if (!row || isSettled(row.state) || isSettled(set.state)) {
       throw new Error(`execution ${id} is ${row?.state ?? 'unknown'}: it cannot be patched to ${set.state}`);
     }
   }

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startEdge } from '../../test/edges/running-edge.ts';
+import type { RunningEdge } from '../../test/edges/running-edge.ts';
+
+let edge: RunningEdge;
+beforeEach(async () => {
+  edge = await startEdge();
+});
+afterEach(() => edge.stop());
+
+async function signIn(): Promise<{ url: string; cookie: string; header: string }> {
+  const link = (await (await edge.post('/api/v1/signin-links', {})).json()) as { url: string };
+  const response = await fetch(link.url, { redirect: 'manual' });
+  const header = response.headers.get('set-cookie') ?? '';
+  expect(response.status).toBe(303);
+  expect(response.headers.get('location')).toBe('/');
+  return { url: link.url, header, cookie: header.split(';')[0] ?? '' };
+}
+
+test('a link signs a browser in once, by a cookie that scripts and other sites cannot use', async () => {
+  const { url, header, cookie } = await signIn();
+  expect(header).toMatch(/; HttpOnly/);
+  expect(header).toMatch(/; SameSite=Strict/);
+  expect(cookie).toMatch(new RegExp(`^stemma_${edge.port}=`));
+  const page = await edge.call('/', { token: null, headers: { cookie } });
+  expect(page.status).toBe(200);
+  const policy = page.headers.get('content-security-policy') ?? '';
+  expect(policy).toMatch(/default-src 'none'.*frame-ancestors 'none'.*script-src 'self'/);
+  expect(policy).not.toContain('unsafe');
+  const html = await page.text();
+  expect(html).not.toMatch(/<script>|\son\w+=|\sstyle=/);
+  const again = await fetch(url, { redirect: 'manual', headers: { accept: 'text/html' } });
+  expect(again.status).toBe(401);
+  expect(await again.text()).toContain('stemma open');
+});
+
+test('only looking at a link does not use it up', async () => {
+  const link = (await (await edge.post('/api/v1/signin-links', {})).json()) as { url: string };
+  expect((await fetch(link.url, { method: 'HEAD' })).status).toBe(405);
+  expect((await fetch(link.url, { redirect: 'manual' })).status).toBe(303);
+});
+
+test('a change by cookie needs the origin that browsers send', async () => {
+  const { cookie } = await signIn();
+  const send = (headers: Record<string, string>) =>
+    edge.call('/api/v1/query', {
+      method: 'POST',
+      body: '{"message":"hi"}',
+      token: null,
+      headers: { cookie, ...headers },
+    });
+  expect((await send({})).status).toBe(403);
+  expect((await send({ origin: 'https://evil.example' })).status).toBe(403);
+  expect((await send({ origin: edge.url })).status).toBe(202);
+});
+
+test('a browser that is not signed in reads how to', async () => {
+  const response = await edge.call('/', { token: null, headers: { accept: 'text/html,*/*' } });
+  expect(response.status).toBe(401);
+  expect(response.headers.get('content-type')).toMatch('text/html');
+  expect(await response.text()).toContain('stemma open');
+});
+
+test('behind a proxy the public address is accepted, and makes the cookie secure', async () => {
+  const proxied = await startEdge({ publicUrl: 'https://stemma.example/' });
+  try {
+    const created = await proxied.call('/api/v1/signin-links', {
+      method: 'POST',
+      headers: { origin: 'https://stemma.example' },
+    });
+    const { url } = (await created.json()) as { url: string };
+    expect(url).toMatch(/^https:\/\/stemma\.example\/signin\?code=/);
+    const response = await proxied.call(`/signin${new URL(url).search}`, { token: null });
+    expect(response.headers.get('set-cookie')).toMatch(/; Secure$/);
+  } finally {
+    await proxied.stop();
+  }
+});
+
+test('only /healthz needs no token', async () => {
+  const paths = [
+    '/',
+    '/app.js',
+    '/style.css',
+    '/readyz',
+    '/metrics',
+    '/version',
+    '/openapi.json',
+    '/docs',
+    '/api/v1/events',
+  ];
+  for (const path of paths) expect((await edge.call(path, { token: null })).status, path).toBe(401);
+  expect(await (await edge.call('/healthz', { token: null })).json()).toEqual({ status: 'ok' });
+});
+
+test('the page is served from memory, and only its three files', async () => {
+  expect((await edge.call('/app.js')).headers.get('content-type')).toMatch('text/javascript');
+  expect((await edge.call('/style.css')).headers.get('content-type')).toMatch('text/css');
+  expect((await edge.call('/index.html')).status).toBe(404);
+  const script = await (await edge.call('/app.js')).text();
+  expect(script).toContain('textContent');
+  expect(script).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function/);
+});

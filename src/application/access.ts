@@ -1,0 +1,92 @@
+import type { Access, Idempotency, StoredAnswer } from '../api/ports.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Ids } from '../base/ids.ts';
+import type { TokenSigner } from '../base/tokens.ts';
+import { hashToken, randomToken } from '../base/tokens.ts';
+import type { Scope } from '../contract/routes.ts';
+import type { Records } from '../store/records.ts';
+
+/** How long a sign-in link can be used. */
+const codeLifeMs = 10 * 60_000;
+/** How long a browser stays signed in. */
+const cookieLifeMs = 30 * 24 * 3_600_000;
+const codeLimit = 100;
+
+/** Who calls: named tokens from the records, signed tokens by their signature, browsers by a cookie. */
+export function createAccess(records: Records, signer: TokenSigner, clock: Clock): Access {
+  const codes = new Map<string, { readonly scope: Scope; readonly expiresAt: number }>();
+  return {
+    async verify(token) {
+      const signed = signer.verify(token);
+      if (signed) return signed;
+      const known = await records.tokenByHash(hashToken(token));
+      if (!known || known.revokedAt !== null || !token.startsWith('stm_api_')) return undefined;
+      return { kind: 'api', scope: known.scope, name: known.name };
+    },
+    createSignInCode(caller) {
+      const code = randomToken('');
+      const expiresAtMs = clock.now() + codeLifeMs;
+      const oldest = codes.keys().next().value;
+      if (codes.size >= codeLimit && oldest !== undefined) codes.delete(oldest);
+      codes.set(hashToken(code), {
+        scope: caller.kind === 'api' ? caller.scope : 'read',
+        expiresAt: expiresAtMs,
+      });
+      return Promise.resolve({ code, expiresAtMs });
+    },
+    async redeem(code) {
+      const key = hashToken(code);
+      const known = codes.get(key);
+      codes.delete(key);
+      if (!known || known.expiresAt < clock.now()) return undefined;
+      const cookie = randomToken('stm_web_');
+      const hash = hashToken(cookie);
+      const name = `browser ${hash.slice(0, 12)}`;
+      await records.putToken({ hash, name, scope: known.scope, createdAt: clock.now(), revokedAt: null });
+      return { cookie, maxAgeSeconds: cookieLifeMs / 1000 };
+    },
+    async verifyCookie(value) {
+      const known = value.startsWith('stm_web_') ? await records.tokenByHash(hashToken(value)) : undefined;
+      if (!known || known.revokedAt !== null || known.createdAt + cookieLifeMs < clock.now())
+        return undefined;
+      return { kind: 'api', scope: known.scope, name: known.name };
+    },
+  };
+}
+
+/**
+ * Each key is carried out once. Its place is kept, with the id of what it will make, before it is carried out: after a
+ * crash in between, the repetition finds that id and registers the same thing, not a second one.
+ */
+export function createIdempotency(records: Records, ids: Ids, clock: Clock): Idempotency {
+  const underWay = new Map<string, Promise<unknown>>();
+  return {
+    async once(token, route, key, bodyHash, run) {
+      const place = { token, route, key };
+      const name = JSON.stringify(place);
+      for (let other = underWay.get(name); other; other = underWay.get(name))
+        await other.catch(() => undefined);
+      const work = (async () => {
+        const kept = await records.reserve({
+          ...place,
+          bodyHash,
+          rootId: ids.make('execution'),
+          at: clock.now(),
+        });
+        if (kept.bodyHash !== bodyHash) return { state: 'mismatch' as const };
+        if (kept.answer !== null) {
+          return { state: 'answered' as const, answer: JSON.parse(kept.answer) as StoredAnswer };
+        }
+        const answer = await run();
+        await records.keepAnswer(place, JSON.stringify(answer));
+        return { state: 'answered' as const, answer };
+      })();
+      underWay.set(name, work);
+      try {
+        return await work;
+      } finally {
+        underWay.delete(name);
+      }
+    },
+  };
+}

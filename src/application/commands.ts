@@ -1,0 +1,214 @@
+import type {
+  Answer,
+  Call,
+  ExecutionCommands,
+  IdempotencyRef,
+  NoticeCommands,
+  Principal,
+  QueryRequest,
+} from '../api/ports.ts';
+import { withIdentity } from '../base/identity.ts';
+import type { ExecutionId, SessionId } from '../base/ids.ts';
+import type { QueryAnswer, RegisterBody } from '../contract/requests.ts';
+import type { LaunchCaller } from '../launching/launcher.ts';
+import { heartbeat } from '../ledger/deadline.ts';
+import { enqueue } from '../ledger/enqueue.ts';
+import type { Actor, Execution } from '../ledger/execution.ts';
+import { isSettled } from '../ledger/execution.ts';
+import { detach, redeliver, waiveNotice } from '../ledger/notice-actions.ts';
+import { openSession } from '../ledger/open-session.ts';
+import { ask } from '../ledger/questions.ts';
+import { newSession } from '../ledger/session.ts';
+import { settle } from '../ledger/settle.ts';
+import type { Decided } from '../ledger/store.ts';
+import type { ApplicationContext } from './context.ts';
+
+/** An outside program that has not been heard of for this long is lost. */
+export const heartbeatMs = 90_000;
+
+/** Who is named as the one who asked. */
+export function actorOf(caller: Principal): Actor {
+  if (caller.kind === 'api') return { kind: 'person', name: caller.name };
+  return { kind: 'agent', name: caller.kind === 'session' ? caller.sessionId : caller.executionId };
+}
+
+/** Drops the value of a command that has nothing to tell. */
+export function nothing(decided: Decided<unknown>): Answer<void> {
+  return decided.ok ? { ok: true, value: undefined } : decided;
+}
+
+/** Commands about executions. */
+export function createExecutionCommands(context: ApplicationContext): ExecutionCommands {
+  const { store, clock, ids, launcher, stopping, signer } = context;
+  const execution = (id: ExecutionId): Promise<Execution | undefined> =>
+    store.read(() => ask('execution', id));
+  return {
+    query: (request, call) => query(context, request, call),
+    async register(request, { caller }) {
+      const launched = await asCaller(context, caller, (from) =>
+        launcher.launch({ ...launchOf(request), caller: from, deadlineAt: clock.now() + heartbeatMs }),
+      );
+      if (!launched.ok) return launched;
+      const executionId = launched.value.execution.id;
+      return { ok: true, value: { executionId, token: signer.sign({ kind: 'execution', executionId }) } };
+    },
+    async settle(id, request) {
+      const { state, result, error } = request;
+      const failure = error ? { code: error.code ?? 'AGENT_FAILED', message: error.message } : null;
+      const ending = { state, result: result ?? null, error: failure };
+      const command = { now: clock.now(), id, noticeId: ids.make('notice'), ending };
+      const settled = await store.decide(() => settle(command));
+      if (!settled.ok || settled.value.state === state) return nothing(settled);
+      const message = `${id} had already ended as ${settled.value.state}.`;
+      return { ok: false, code: 'ILLEGAL_STATE', message, data: { state: settled.value.state } };
+    },
+    async heartbeat(id) {
+      const beat = await store.decide(() =>
+        heartbeat({ now: clock.now(), id, until: clock.now() + heartbeatMs }),
+      );
+      if (!beat.ok) return beat;
+      const row = await execution(id);
+      const { cancelRequested } = beat.value;
+      return {
+        ok: true,
+        value: { state: row?.state ?? 'lost', closed: row?.closed ?? true, cancelRequested },
+      };
+    },
+    async cancel(id, { reason, scope }, { caller }) {
+      const request = { actor: actorOf(caller), ...(reason === undefined ? {} : { reason }) };
+      const row = await execution(id);
+      if (row?.closed) return { ok: true, value: undefined };
+      if (scope === 'execution' && row && row.open > 0 && isSettled(row.state)) {
+        const message = `${id} has ended already; what is open is below it. Cancel the tree instead.`;
+        return { ok: false, code: 'ILLEGAL_STATE', message, data: { state: row.state } };
+      }
+      return nothing(await stopping.cancelTree({ id, request, verdict: 'CANCELLED', join: true }));
+    },
+    async detach(id, _reason, { caller }) {
+      return nothing(await store.decide(() => detach({ now: clock.now(), id, actor: actorOf(caller) })));
+    },
+  };
+}
+
+function launchOf(
+  request: RegisterBody,
+): Omit<Parameters<ApplicationContext['launcher']['launch']>[0], 'caller'> {
+  const { kind, name, key, attempt, correlationId } = request;
+  return {
+    kind,
+    name,
+    ...(key === undefined ? {} : { key }),
+    ...(attempt === undefined ? {} : { attempt }),
+    ...(correlationId === undefined ? {} : { correlationId }),
+  };
+}
+
+/** Runs a launch as whoever calls: the identity of a program's execution token is the identity of what it starts. */
+async function asCaller<T>(
+  context: ApplicationContext,
+  caller: Principal,
+  work: (from: LaunchCaller) => Promise<Decided<T>>,
+): Promise<Decided<T>> {
+  if (caller.kind === 'api') return work({ by: 'person' });
+  if (caller.kind === 'session') return work({ by: 'session', sessionId: caller.sessionId, meta: {} });
+  const { executionId } = caller;
+  const row = await context.store.read(() => ask('execution', executionId));
+  if (!row)
+    return {
+      ok: false,
+      code: 'NOT_FOUND',
+      message: `No execution ${executionId}.`,
+      data: { id: executionId },
+    };
+  return withIdentity({ rootId: row.rootId, executionId }, () => work({ by: 'ambient' }));
+}
+
+/** A message for a session, new or existing. A repeated idempotency key finds the same message. */
+async function query(
+  context: ApplicationContext,
+  request: QueryRequest,
+  call: Call,
+): Promise<Answer<QueryAnswer>> {
+  const { store, clock, ids } = context;
+  const id = (await reservedId(context, call.idempotency)) ?? ids.make('execution');
+  const known = await store.read(() => ask('execution', id));
+  if (known?.runsIn) {
+    return { ok: true, value: { queryId: id, sessionId: known.runsIn, disposition: 'queued' } };
+  }
+  const session = request.sessionId ?? (await createSession(context, request));
+  if (typeof session !== 'string') return session;
+  const { message, join, timeout, background, whenBusy = 'queue' } = request;
+  const decided = await store.decide(() =>
+    enqueue({
+      now: clock.now(),
+      whenBusy,
+      message: {
+        id,
+        sessionId: session,
+        text: message,
+        ...(request.title === undefined ? {} : { name: request.title }),
+        ...(join === undefined ? {} : { join }),
+        ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+        ...(background === undefined ? {} : { background }),
+      },
+    }),
+  );
+  if (!decided.ok) return decided;
+  return { ok: true, value: { queryId: id, sessionId: session, disposition: decided.value.disposition } };
+}
+
+/** The id that was kept for this request before it was carried out. */
+async function reservedId(
+  context: ApplicationContext,
+  ref: IdempotencyRef | undefined,
+): Promise<ExecutionId | undefined> {
+  if (!ref) return undefined;
+  const { tokenName, route, key, bodyHash } = ref;
+  const place = { token: tokenName, route, key, bodyHash, rootId: null, at: context.clock.now() };
+  return (await context.records.reserve(place)).rootId ?? undefined;
+}
+
+/** A new session for an agent that is configured. */
+export async function createSession(
+  context: ApplicationContext,
+  wanted: {
+    agent?: string | undefined;
+    cwd?: string | undefined;
+    title?: string | undefined;
+    project?: string | undefined;
+  },
+): Promise<SessionId | Extract<Answer<never>, { ok: false }>> {
+  const { store, clock, ids, node, agents, defaultCwd } = context;
+  const agent = wanted.agent ?? agents.defaultName;
+  if (!agents.find(agent)) {
+    const names = agents.list().map(({ profile }) => profile.name);
+    const message = `No agent "${agent}" is configured; there are ${names.join(', ')}.`;
+    return { ok: false, code: 'NOT_FOUND', message, data: { agent } };
+  }
+  const session = newSession({
+    id: ids.make('session'),
+    project: wanted.project ?? 'default',
+    agent,
+    cwd: wanted.cwd ?? defaultCwd,
+    title: wanted.title ?? null,
+    node,
+    createdAt: clock.now(),
+  });
+  const opened = await store.decide(() => openSession({ now: clock.now(), session }));
+  return opened.ok ? session.id : opened;
+}
+
+/** Commands about notices. */
+export function createNoticeCommands(context: ApplicationContext): NoticeCommands {
+  const { store, clock } = context;
+  return {
+    async waive(id, reason, { caller }) {
+      return nothing(
+        await store.decide(() => waiveNotice({ now: clock.now(), id, reason, actor: actorOf(caller) })),
+      );
+    },
+    async redeliver(id) {
+      return nothing(await store.decide(() => redeliver({ now: clock.now(), id })));
+    },
+  };
+}

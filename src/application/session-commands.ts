@@ -1,0 +1,99 @@
+import type { RunCommands, SessionCommands } from '../api/ports.ts';
+import type { SequenceMessage } from '../contract/run-file.ts';
+import type { TranscriptItem } from '../contract/session.ts';
+import { toInstant } from '../contract/text.ts';
+import { capacity } from '../ledger/notice-actions.ts';
+import { ask } from '../ledger/questions.ts';
+import { defaultTimeoutMs } from '../ledger/registration.ts';
+import { beginRun } from '../ledger/sequence.ts';
+import type { PlannedMessage } from '../ledger/session.ts';
+import type { TranscriptItem as StoredItem } from '../store/records.ts';
+import { actorOf, createSession, nothing } from './commands.ts';
+import type { ApplicationContext } from './context.ts';
+
+/** Commands about sessions. */
+export function createSessionCommands(context: ApplicationContext): SessionCommands {
+  const { sessions, stopping, records, store, clock } = context;
+  return {
+    async create(request) {
+      const created = await createSession(context, request);
+      return typeof created === 'string' ? { ok: true, value: { sessionId: created } } : created;
+    },
+    async interrupt(id) {
+      const answer = await sessions.of(id).interrupt();
+      if (answer !== 'idle') return { ok: true, value: undefined };
+      const message = `Session ${id} runs no turn; there is nothing to interrupt.`;
+      return { ok: false, code: 'ILLEGAL_STATE', message, data: { state: 'idle' } };
+    },
+    async stop(id, reason, { caller }) {
+      const request = { actor: actorOf(caller), ...(reason === undefined ? {} : { reason }) };
+      return nothing(await stopping.stopSession(id, request));
+    },
+    async decideCapacity(id, action, { caller }) {
+      const session = await store.read(() => ask('session', id));
+      if (!session) return { ok: false, code: 'NOT_FOUND', message: `No session ${id}.`, data: { id } };
+      return nothing(
+        await store.decide(() =>
+          capacity({ now: clock.now(), sessionId: id, action, actor: actorOf(caller) }),
+        ),
+      );
+    },
+    async transcript(id, { after, limit }) {
+      const items = await records.transcript(id, placeOf(after), limit);
+      const last = items.at(-1);
+      const shown = items.map(toItem);
+      return {
+        items: shown,
+        ...(last && items.length === limit ? { nextCursor: String(last.sequence) } : {}),
+      };
+    },
+  };
+}
+
+function placeOf(after: string | undefined): number {
+  const place = Number(after ?? 0);
+  return Number.isSafeInteger(place) && place >= 0 ? place : 0;
+}
+
+function toItem(item: StoredItem): TranscriptItem {
+  return {
+    id: String(item.sequence),
+    at: toInstant(item.at),
+    kind: item.kind as TranscriptItem['kind'],
+    text: item.text,
+    ...(item.turnId === null ? {} : { turnId: item.turnId }),
+  };
+}
+
+/** Commands about runs. */
+export function createRunCommands(context: ApplicationContext): RunCommands {
+  const { store, clock, ids, stopping } = context;
+  return {
+    async create(request) {
+      const sessionId = await createSession(context, { ...request, title: request.name });
+      if (typeof sessionId !== 'string') return sessionId;
+      const id = ids.make('run');
+      const name = request.name ?? 'run';
+      const plan = request.messages.map(plannedMessage);
+      const command = { now: clock.now(), id, project: 'default', name, sessionId, plan };
+      const begun = await store.decide(() => beginRun(command));
+      return begun.ok ? { ok: true, value: { runId: begun.value } } : begun;
+    },
+    async cancel(id, reason, { caller }) {
+      const request = { actor: actorOf(caller), ...(reason === undefined ? {} : { reason }) };
+      return nothing(await stopping.cancelRun(id, request));
+    },
+  };
+}
+
+/** One message of a plan, with what was left out filled in. */
+export function plannedMessage(message: SequenceMessage): PlannedMessage {
+  return {
+    text: message.text,
+    timeoutMs: message.timeout ?? defaultTimeoutMs,
+    onFailure: message.onFailure ?? 'stop',
+    join: message.join ?? 'own',
+    check: message.check ?? null,
+    background: message.background ?? 'wait',
+  };
+}

@@ -1,0 +1,207 @@
+import type { ExecutionId } from '../base/ids.ts';
+import type { Event } from '../contract/events.ts';
+import type * as wire from '../contract/execution.ts';
+import type { Run as WireRun } from '../contract/run.ts';
+import type { Session as WireSession } from '../contract/session.ts';
+import { toInstant } from '../contract/text.ts';
+import type { Actor, Execution, Waiting } from '../ledger/execution.ts';
+import { isClosed, isSettled, outcomeOf } from '../ledger/execution.ts';
+import type { Holding } from '../ledger/holding.ts';
+import { holding } from '../ledger/holding.ts';
+import type { Notice } from '../ledger/notice.ts';
+import type { Run, Session } from '../ledger/session.ts';
+import type { StoredEvent } from '../ledger/store.ts';
+import type { LiveRoot, Tree } from '../store/views.ts';
+
+/** Leaves out what is null: on the wire, absent things are absent. */
+function present<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const entries = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
+}
+
+function at(ms: number | null | undefined): string | null {
+  return ms === null || ms === undefined || ms >= 8.64e15 ? null : toInstant(ms);
+}
+
+function toWaiting(waiting: Waiting | null): wire.Waiting | null {
+  if (!waiting) return null;
+  const { for: waitsFor, since, until, text, choices } = waiting;
+  return {
+    for: waitsFor,
+    since: toInstant(since),
+    ...present({ until: at(until), text, choices: choices ? [...choices] : undefined }),
+  };
+}
+
+export function toExecution(row: Execution): wire.Execution {
+  return {
+    id: row.id,
+    rootId: row.rootId,
+    parentId: row.parentId,
+    parentSource: row.parentSource,
+    kind: row.kind,
+    name: row.name,
+    attempt: row.attempt,
+    state: row.state,
+    open: row.open,
+    closed: row.closed,
+    createdAt: toInstant(row.createdAt),
+    ...present({
+      runsIn: row.runsIn,
+      reportsTo: row.reportsTo === null ? null : { sessionId: row.reportsTo, mode: row.mode },
+      key: row.key,
+      waiting: toWaiting(row.waiting),
+      outcome: row.outcome,
+      outcomeCode: row.outcomeCode,
+      correlationId: row.correlationId,
+      startedAt: at(row.startedAt),
+      endedAt: at(row.endedAt),
+      closedAt: at(row.closedAt),
+      error: row.error,
+      result: row.result,
+      usage: row.usage,
+    }),
+  };
+}
+
+/** `person anna`, `deadline`: how an actor is shown. */
+function actorName(actor: Actor): string {
+  return actor.name ? `${actor.kind} ${actor.name}` : actor.kind;
+}
+
+export function toNotice(row: Notice): wire.Notice {
+  return {
+    id: row.id,
+    executionId: row.executionId,
+    attempt: row.attempt,
+    sessionId: row.sessionId,
+    state: row.state,
+    owedAt: toInstant(row.owedAt),
+    ...present({
+      continuationId: row.continuationId,
+      reason: row.reason,
+      actor: row.actor ? actorName(row.actor) : null,
+      handedAt: at(row.handedAt),
+      handledAt: at(row.handledAt),
+    }),
+  };
+}
+
+function toHolding(found: Holding, names: ReadonlyMap<ExecutionId, string>): wire.Holding {
+  const { executionId, noticeId, why, since, evidence, until } = found;
+  const name = executionId === undefined ? undefined : names.get(executionId);
+  return {
+    why,
+    since: toInstant(since),
+    evidence,
+    ...present({ executionId, noticeId, name, until: at(until) }),
+  };
+}
+
+/** What holds a tree open, by name. */
+export function holdingOf(rows: Tree, now: number): wire.Holding[] {
+  const names = new Map([...rows.executions, ...rows.held].map((row) => [row.id, row.name]));
+  const turns = new Map(rows.turns.map(({ executionId, turn }) => [executionId, turn]));
+  return holding({ ...rows, turns, now }).map((found) => toHolding(found, names));
+}
+
+export function toTree(root: Execution, rows: Tree, now: number): wire.TreeView {
+  return {
+    root: root.id,
+    closed: root.closed,
+    executions: rows.executions.map(toExecution),
+    notices: rows.notices.map(toNotice),
+    holding: root.closed ? [] : holdingOf(rows, now),
+    ...present({ outcome: root.outcome, outcomeCode: root.outcomeCode }),
+  };
+}
+
+export function toMonitorRow(
+  live: LiveRoot,
+  rows: Tree,
+  session: Session | undefined,
+  now: number,
+): wire.MonitorRow {
+  const { root } = live;
+  const waiting = rows.executions.find((row) => !row.closed && row.waiting)?.waiting ?? null;
+  const usd = rows.executions.reduce((sum, row) => sum + (row.usage?.usd ?? 0), 0);
+  return {
+    id: root.id,
+    name: root.name,
+    kind: root.kind,
+    state: root.state,
+    createdAt: toInstant(root.createdAt),
+    ageMs: Math.max(0, now - root.createdAt),
+    open: { executions: live.openExecutions, notices: live.openNotices },
+    holding: holdingOf(rows, now),
+    ...present({
+      sessionId: root.runsIn,
+      agent: session?.agent,
+      waiting: toWaiting(waiting),
+      costUsd: usd > 0 ? usd : null,
+    }),
+  };
+}
+
+export function toSession(row: Session, owners: readonly ExecutionId[], queued: number): WireSession {
+  const turn = row.wakeTurn ?? row.laneTurn;
+  return {
+    id: row.id,
+    project: row.project,
+    agent: row.agent,
+    cwd: row.cwd,
+    state: row.state,
+    queued,
+    createdAt: toInstant(row.createdAt),
+    lastActivityAt: toInstant(row.lastActivityAt),
+    ...present({
+      title: row.title,
+      turn: turn === null ? null : { id: turn, owners: [...owners] },
+      nativeId: row.nativeId,
+    }),
+  };
+}
+
+/** A message's outcome is shown once it is closed, root or not. */
+function attemptOf(row: Execution): WireRun['messages'][number]['attempts'][number] {
+  const isOver = isSettled(row.state) && isClosed(row.state, row.open);
+  return {
+    executionId: row.id,
+    attempt: row.attempt,
+    state: row.state,
+    closed: row.closed,
+    ...(isOver ? { outcome: row.outcome ?? outcomeOf(row).outcome } : {}),
+  };
+}
+
+export function toRun(run: Run, messages: readonly Execution[], session: Session | undefined): WireRun {
+  return {
+    id: run.id,
+    project: run.project,
+    name: run.name,
+    sessionId: run.sessionId,
+    state: run.state,
+    createdAt: toInstant(run.createdAt),
+    messages: run.plan.map((planned, index) => ({
+      index,
+      text: planned.text,
+      attempts: messages.filter((row) => row.runIndex === index).map(attemptOf),
+    })),
+    ...present({
+      agent: session?.agent,
+      outcome: run.outcome,
+      outcomeCode: run.outcomeCode,
+      endedAt: at(run.endedAt),
+    }),
+  };
+}
+
+export function toEvent(event: StoredEvent, cursor: string): Event {
+  return {
+    id: cursor,
+    at: toInstant(event.at),
+    type: event.type,
+    data: event.data,
+    ...present({ rootId: event.rootId, sessionId: event.sessionId }),
+  };
+}

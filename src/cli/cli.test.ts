@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Bench } from '../../test/cli/bench.ts';
+import { ContractServer, exe, problem } from '../../test/cli/contract-server.ts';
+
+let bench: Bench;
+beforeEach(async () => {
+  bench = await Bench.open();
+});
+afterEach(() => bench.close());
+
+describe('usage', () => {
+  it.each([
+    [['lss'], /unknown command 'lss'[^]*Did you mean ls\?/],
+    [['send', 'x', '--sesion', 'y'], /unknown option '--sesion'[^]*Did you mean --session\?/],
+    [['send'], /missing required argument 'text'/],
+    [['send', 'x', '--steer', '--reject'], /cannot be used with/],
+    [['send', 'x', '--timeout', '30'], /30s, 90m or 4h/],
+    [['cancel', 'x', '--scope', 'all'], /Allowed choices are execution, tree/],
+    [['notice', 'waive', 'ntc_1'], /required option '--reason <text>'/],
+    [['up', '--port', '99999'], /whole number from 0 to 65535/],
+    [[], /Usage: stemma/],
+  ])('%j is a usage error that says what is right', async (argv, said) => {
+    const { code, out, err } = await bench.stemma(...argv);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(said);
+  });
+
+  it('prints the version and the help on stdout', async () => {
+    expect(await bench.stemma('--version')).toEqual({ code: 0, out: '1.2.3\n', err: '' });
+    const help = await bench.stemma('run', '--help');
+    expect(help).toMatchObject({ code: 0, err: '' });
+    expect(help.out).toContain('--json');
+  });
+});
+
+describe('errors', () => {
+  it.each([
+    ['NOT_FOUND', 3],
+    ['AMBIGUOUS_ID', 2],
+    ['SESSION_BUSY', 4],
+    ['UNAUTHORIZED', 1],
+    ['STOPPING', 6],
+  ] as const)('%s of the server is told, with exit code %i', async (code, exit) => {
+    bench.server.routes[`POST /executions/${exe}/detach`] = () =>
+      problem(code, `it is so \x1b[2Jwith ${exe}`);
+    const result = await bench.stemma('detach', exe);
+    expect(result).toEqual({ code: exit, out: '', err: `stemma: it is so with ${exe} [${code}]\n` });
+  });
+
+  it('are JSON on stderr with --json', async () => {
+    const { code, out, err } = await bench.stemma('tree', exe, '--json');
+    expect({ code, out }).toEqual({ code: 3, out: '' });
+    expect(JSON.parse(err)).toMatchObject({ error: { code: 'NOT_FOUND' } });
+  });
+
+  it('say that no server runs, and how to start one, with exit code 6', async () => {
+    const nowhere = { STEMMA_DATA: join(bench.directory, 'none') };
+    expect(await bench.command(['ls'], { env: nowhere }).result).toMatchObject({
+      code: 6,
+      err: expect.stringMatching(/stemma up/),
+    });
+    const dead = { STEMMA_URL: 'http://127.0.0.1:1', STEMMA_TOKEN: 'x' };
+    expect(await bench.command(['wait', exe], { env: dead }).result).toMatchObject({ code: 6, out: '' });
+    expect(await bench.command(['down'], { env: nowhere }).result).toMatchObject({ code: 6 });
+  });
+
+  it('of a program that is no Stemma server are not taken for an answer', async () => {
+    bench.server.routes['GET /version'] = () => ({ status: 404, body: { message: 'nope' } });
+    expect(await bench.stemma('status')).toMatchObject({
+      code: 6,
+      err: expect.stringMatching(/no Stemma server/),
+    });
+  });
+});
+
+describe('finding the server', () => {
+  it('takes the data directory, and sends its token only to its own server', async () => {
+    bench.server.routes['GET /monitor'] = () => ({ body: { items: [], eventCursor: 'c' } });
+    const tokenFile = join(bench.directory, 'token');
+    writeFileSync(tokenFile, 'stm_api_local\n');
+    const ready = {
+      event: 'ready',
+      url: bench.server.url,
+      dataDir: bench.directory,
+      tokenFile,
+      pid: process.pid,
+      version: '1',
+      signInUrl: 'x',
+    };
+    writeFileSync(join(bench.directory, 'server.json'), JSON.stringify(ready));
+    const authorization = (): string | undefined => bench.server.seen.at(-1)?.headers.authorization;
+    expect(await bench.command(['ls', '--data', bench.directory], { env: {} }).result).toMatchObject({
+      code: 0,
+    });
+    expect(authorization()).toBe('Bearer stm_api_local');
+    await bench.command(['--url', bench.server.url, 'ls', '--token', 'flag', '--data', bench.directory], {
+      env: { STEMMA_TOKEN: 'env' },
+    }).result;
+    expect(authorization()).toBe('Bearer flag');
+    const other = new ContractServer();
+    await other.start();
+    await bench.command(['ls', '--data', bench.directory, '--url', other.url], { env: {} }).result;
+    expect(other.seen[0]?.headers.authorization).toBeUndefined();
+    await other.stop();
+  });
+});
+
+describe('init', () => {
+  it('writes its files once, and never overwrites without --force', async () => {
+    expect(await bench.stemma('init')).toMatchObject({ code: 0, out: 'stemma.yaml\nrun.yaml\n' });
+    writeFileSync(join(bench.directory, 'run.yaml'), 'mine');
+    rmSync(join(bench.directory, 'stemma.yaml'));
+    expect(await bench.stemma('init')).toMatchObject({
+      code: 4,
+      err: expect.stringMatching(/run\.yaml exist/),
+    });
+    expect(readFileSync(join(bench.directory, 'run.yaml'), 'utf8')).toBe('mine');
+    expect(existsSync(join(bench.directory, 'stemma.yaml'))).toBe(false);
+    expect(await bench.stemma('init', '--force')).toMatchObject({ code: 0 });
+    expect(readFileSync(join(bench.directory, 'run.yaml'), 'utf8')).toContain('messages:');
+  });
+});
+
+describe('agents', () => {
+  it('are checked without a server, and a missing program is a finding', async () => {
+    expect(await bench.command(['agent', 'check', 'codex'], { env: {} }).result).toMatchObject({
+      code: 5,
+      out: 'codex: not found\n',
+    });
+  });
+
+  it('scripted ones run as the program says', async () => {
+    expect(await bench.stemma('demo-agent', '--script', 's.json')).toMatchObject({ code: 42, out: '' });
+  });
+});

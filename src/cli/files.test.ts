@@ -1,0 +1,88 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findConfigFile, loadConfigFile } from './config-file.ts';
+import { loadRunFile } from './run-file.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'stemma-files-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+function write(name: string, text: string): string {
+  const file = join(directory, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+describe('a run file', () => {
+  it('becomes the body of a request: durations in milliseconds, the directory absolute', async () => {
+    mkdirSync(join(directory, 'sub'));
+    write(
+      'sub/night.yaml',
+      'agent: codex\nname: night\ncwd: ../shop\nmessages:\n  - Test it.\n  - {text: Repair it., timeout: 1h30m, check: npm test, join: all}\n',
+    );
+    expect(await loadRunFile('sub/night.yaml', directory)).toEqual({
+      agent: 'codex',
+      name: 'night',
+      cwd: join(directory, 'shop'),
+      messages: [
+        { text: 'Test it.' },
+        { text: 'Repair it.', timeout: 5_400_000, check: 'npm test', join: 'all' },
+      ],
+    });
+  });
+
+  it('without a directory works where the command was given', async () => {
+    write('a.yaml', 'agent: demo\nmessages: [Hello.]\n');
+    expect((await loadRunFile('a.yaml', directory)).cwd).toBe(directory);
+  });
+
+  it('with mistakes names each, as the caller named the file', async () => {
+    write(
+      'a.yaml',
+      'agent: demo\nmessages:\n  - text: Hello.\n    timeout: 30\n    onfailure: stop\n  - text: Bye.\n    timeout: soon\n',
+    );
+    await expect(loadRunFile('a.yaml', directory)).rejects.toMatchObject({
+      code: 'INVALID_CONFIG',
+      message: expect.stringMatching(
+        /^a\.yaml:5:5: the key "onfailure" is not known here\. Did you mean "onFailure"\?[^]*a\.yaml:7:14: /,
+      ),
+      data: { file: 'a.yaml', line: 5, column: 5, key: 'messages[0].onfailure', nearest: 'onFailure' },
+    });
+  });
+
+  it('that is not there is not found', async () => {
+    await expect(loadRunFile('none.yaml', directory)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(loadRunFile('.', directory)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('the configuration file', () => {
+  it('is the one named, else stemma.yaml, else none', () => {
+    expect(findConfigFile(directory)).toBeUndefined();
+    expect(findConfigFile(directory, 'other.yaml')).toBe(join(directory, 'other.yaml'));
+    write('stemma.yaml', '');
+    expect(findConfigFile(directory)).toBe(join(directory, 'stemma.yaml'));
+  });
+
+  it('may be empty', async () => {
+    expect(await loadConfigFile(write('stemma.yaml', '# nothing\n'))).toEqual({});
+  });
+
+  it('with a mistake names the place and the key that was meant', async () => {
+    const file = write('stemma.yaml', 'agents:\n  codex:\n    driver: codex\n    sandbx: full\n');
+    await expect(loadConfigFile(file)).rejects.toMatchObject({
+      code: 'INVALID_CONFIG',
+      data: { file, line: 4, column: 5, key: 'agents.codex.sandbx', nearest: 'sandbox' },
+    });
+  });
+
+  it('that cannot be read is a mistake in the configuration', async () => {
+    await expect(loadConfigFile(join(directory, 'none.yaml'))).rejects.toMatchObject({
+      code: 'INVALID_CONFIG',
+    });
+  });
+});

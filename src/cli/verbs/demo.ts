@@ -1,0 +1,122 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StemmaError } from '../../base/errors.ts';
+import { notRunning, readServerFile, readToken } from '../../client/discovery.ts';
+import { StemmaClient } from '../../client/stemma-client.ts';
+import type { RunFileInput } from '../../contract/run-file.ts';
+import type { CliContext } from '../context.ts';
+import { exitCodes } from '../exit.ts';
+import { reportEnd, showLive } from '../live-view.ts';
+import type { RunningServer, StartOptions } from '../ports.ts';
+import { announceReady, startOptions, withStartOptions } from '../start-options.ts';
+import { type Options, type Registrar, requiredText } from '../verb.ts';
+
+/** What the demo sends; the script of the profile `demo` (examples/demo/background-work.json) knows these sentences. */
+export const demoMessages = [
+  'Run the nightly checks.',
+  'Summarise what the checks found.',
+  'Publish the report.',
+] as const;
+
+/** `stemma demo` and `stemma demo-agent`. */
+export function addDemoVerbs({ program, verb }: Registrar): void {
+  withStartOptions(
+    program.command('demo').description('show a sequence with background work, live; the server stays'),
+  )
+    .option('--once', 'end with the sequence, in a fresh data directory; exit code = outcome')
+    .action(verb(demo));
+  program
+    .command('demo-agent')
+    .description('be the scripted ACP agent of the demo, on standard input and output')
+    .requiredOption('--script <file>', 'what it does: a JSON file')
+    .action(
+      verb((context, _args, options) =>
+        context.deps.runDemoAgent(['--script', requiredText(options['script'])]),
+      ),
+    );
+}
+
+async function demo(context: CliContext, _args: readonly unknown[], options: Options): Promise<number> {
+  const start = startOptions(context, options);
+  if (options['once'] === true) return demoOnce(context, start);
+  const server = await startOrFind(context, start);
+  if (server === undefined) {
+    const running = await readServerFile(start.dataDir);
+    if (!running) throw notRunning(start.dataDir);
+    context.talk(`The server at ${running.url} runs on this data directory: the demo plays there.`);
+    return playDemo(context, await clientOf(context, running), start.dataDir);
+  }
+  return serve(context, server, async () => {
+    const exitCode = await playDemo(context, await clientOf(context, server), start.dataDir);
+    context.talk(`The server stays at ${server.url}; sign in: ${server.signInUrl}`);
+    context.talk('Ctrl-C stops it.');
+    await context.interruptible((signal) => Promise.race([server.stopped, untilAborted(signal)]));
+    return exitCode;
+  });
+}
+
+// Nothing of it shall remain, unless it fails: then the data say why.
+async function demoOnce(context: CliContext, start: StartOptions): Promise<number> {
+  const isFresh = !context.isDataFlag;
+  const dataDir = isFresh ? await mkdtemp(join(tmpdir(), 'stemma-demo-')) : start.dataDir;
+  const server = await context.deps.startServer({ port: 0, ...start, dataDir });
+  const exitCode = await serve(context, server, async () =>
+    playDemo(context, await clientOf(context, server), dataDir),
+  );
+  if (isFresh && exitCode === exitCodes.ok) await rm(dataDir, { recursive: true, force: true });
+  else if (isFresh) context.talk(`The data are in ${dataDir}.`);
+  return exitCode;
+}
+
+async function serve(
+  context: CliContext,
+  server: RunningServer,
+  work: () => Promise<number>,
+): Promise<number> {
+  announceReady(context, server);
+  try {
+    return await work();
+  } finally {
+    // The demo's agents have nothing to go on with.
+    await server.stop({ agents: true });
+  }
+}
+
+/** A server of our own, or undefined when one runs on this data directory already: then the demo plays there. */
+async function startOrFind(context: CliContext, start: StartOptions): Promise<RunningServer | undefined> {
+  const { startServer } = context.deps;
+  try {
+    return await startServer(start);
+  } catch (thrown) {
+    if (!(thrown instanceof StemmaError)) throw thrown;
+    if (thrown.code === 'DATA_DIR_IN_USE') return undefined;
+    if (thrown.code === 'PORT_IN_USE' && start.port === undefined) return startServer({ ...start, port: 0 });
+    throw thrown;
+  }
+}
+
+async function playDemo(context: CliContext, client: StemmaClient, cwd: string): Promise<number> {
+  const { clock } = context.deps;
+  const body: RunFileInput = { agent: 'demo', name: 'demo', cwd, messages: [...demoMessages] };
+  const began = clock.now();
+  const { runId } = await client.call('createRun', { body });
+  if (context.isJson) context.document({ event: 'started', runId });
+  const target = { kind: 'run', id: runId } as const;
+  const end = await context.interruptible((signal) =>
+    showLive(context, client, target, { signal, goesOn: false }),
+  );
+  return reportEnd(context, target, end, clock.now() - began);
+}
+
+async function clientOf(
+  context: CliContext,
+  server: Pick<RunningServer, 'url' | 'tokenFile'>,
+): Promise<StemmaClient> {
+  const token = await readToken(server.tokenFile);
+  return new StemmaClient({ url: server.url, token }, context.deps.clock);
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

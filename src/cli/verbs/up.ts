@@ -1,0 +1,53 @@
+import type { CliContext } from '../context.ts';
+import { startDaemon } from '../daemon.ts';
+import { exitCodes } from '../exit.ts';
+import type { RunningServer } from '../ports.ts';
+import { announceReady, startOptions, withStartOptions } from '../start-options.ts';
+import type { Options, Registrar } from '../verb.ts';
+
+/** `stemma up`: a server in the foreground, or with `--daemon` in a process of its own. */
+export function addUpVerb({ program, verb }: Registrar): void {
+  withStartOptions(program.command('up').description('start the server; prints one line once it is ready'))
+    .option('--daemon', 'start it in the background and return once it is ready')
+    .action(verb(up));
+}
+
+async function up(context: CliContext, _args: readonly unknown[], options: Options): Promise<number> {
+  const start = startOptions(context, options);
+  if (options['daemon'] === true) {
+    announceReady(context, await startDaemon(context.deps, start));
+    return exitCodes.ok;
+  }
+  const server = await context.deps.startServer(start);
+  const release = stopOnSignals(context, server);
+  announceReady(context, server);
+  if (context.deps.stdout.isTty) context.talk(`The page: ${server.signInUrl}`);
+  try {
+    await server.stopped;
+  } finally {
+    release();
+  }
+  return exitCodes.ok;
+}
+
+/**
+ * Stops the server on SIGTERM, SIGINT and SIGHUP; agents live on. SIGUSR2 (`stemma down --agents`) ends them too. A second
+ * SIGINT does what it does by default: a person who presses Ctrl-C twice does not want to wait.
+ */
+function stopOnSignals(context: CliContext, server: RunningServer): () => void {
+  const { onSignal } = context.deps;
+  const stop = (agents: boolean): void => {
+    releaseInterrupt();
+    // How it ended is told by `stopped`.
+    server.stop({ agents }).catch(() => {});
+  };
+  const releaseInterrupt = onSignal('SIGINT', () => stop(false));
+  const offs = [
+    onSignal('SIGTERM', () => stop(false)),
+    onSignal('SIGHUP', () => stop(false)),
+    onSignal('SIGUSR2', () => stop(true)),
+  ];
+  return () => {
+    for (const off of [releaseInterrupt, ...offs]) off();
+  };
+}

@@ -1,0 +1,252 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Execution } from '../contract/execution.ts';
+import type { Run } from '../contract/run.ts';
+import { Bench, Recorder, until } from '../../test/cli/bench.ts';
+import { type Answer, exe, execution, instant, problem, ses, tree } from '../../test/cli/contract-server.ts';
+
+let bench: Bench;
+beforeEach(async () => {
+  bench = await Bench.open();
+});
+afterEach(() => bench.close());
+
+describe('send', () => {
+  const sent = { queryId: exe, sessionId: ses, disposition: 'queued' };
+
+  it('prints the id alone on stdout, and the answer of the server with --json', async () => {
+    bench.server.routes['POST /query'] = () => ({ status: 202, body: sent });
+    const argv = [
+      'send',
+      '-',
+      '--agent',
+      'codex',
+      '--timeout',
+      '1h',
+      '--join',
+      'all',
+      '--idempotency-key',
+      'k1',
+    ];
+    const plain = await bench.stemma(...argv);
+    expect(plain).toMatchObject({ code: 0, out: `${exe}\n` });
+    expect(plain.err).toContain(ses);
+    expect(bench.server.seen[0]?.body).toEqual({
+      message: 'from stdin',
+      agent: 'codex',
+      cwd: bench.directory,
+      timeout: 3_600_000,
+      join: 'all',
+    });
+    expect(bench.server.seen[0]?.headers['idempotency-key']).toBe('k1');
+    const json = await bench.stemma('send', 'Hi.', '--json', '--session', ses, '--reject');
+    expect(JSON.parse(json.out)).toEqual(sent);
+    expect(bench.server.seen[1]?.body).toEqual({ message: 'Hi.', sessionId: ses, whenBusy: 'reject' });
+  });
+
+  it.each([
+    [{ outcome: 'succeeded' }, 0],
+    [{ outcome: 'failed', outcomeCode: 'CHECK_FAILED' }, 1],
+    [{ outcome: 'cancelled' }, 1],
+    [{ outcome: 'failed', outcomeCode: 'TIMED_OUT' }, 124],
+  ] as const)('--wait with %j prints the answer and exits %i', async (end, exit) => {
+    let polls = 0;
+    bench.server.routes['POST /query'] = () => ({ status: 202, body: sent });
+    bench.server.routes[`GET /executions/${exe}/wait`] = () => ({
+      body: ++polls < 2 ? { closed: false } : { closed: true, ...end },
+    });
+    bench.server.routes[`GET /executions/${exe}`] = () => ({
+      body: execution({ closed: true, result: 'It is \x1b[31mdone.' }),
+    });
+    expect(await bench.stemma('send', 'Hi.', '--wait')).toMatchObject({ code: exit, out: 'It is done.\n' });
+    expect(polls).toBe(2);
+  });
+});
+
+describe('wait', () => {
+  it.each([
+    [[{ why: 'running' }], 124],
+    [[{ why: 'running' }, { why: 'waiting_capacity' }], 7],
+    [[{ why: 'waiting_login' }, { why: 'waiting_input' }], 8],
+  ])('that gives up says what holds it: %j exits %i', async (whys, exit) => {
+    const holding = whys.map(({ why }) => ({
+      executionId: exe,
+      name: 'Hello.',
+      why,
+      since: instant,
+      evidence: 'turn runs',
+    }));
+    bench.server.routes[`GET /executions/${exe}/wait`] = () => ({ body: { closed: false, holding } });
+    const { code, out, err } = await bench.stemma('wait', exe, '--timeout', '0s');
+    expect({ code, out }).toEqual({ code: exit, out: '' });
+    expect(err).toContain('turn runs');
+  });
+
+  it('goes on over a restart of the server', async () => {
+    const answers: Answer[] = [
+      { body: { closed: false } },
+      problem('STOPPING', 'bye'),
+      problem('RECOVERING', 'soon'),
+      { body: { closed: true, outcome: 'succeeded' } },
+    ];
+    bench.server.routes[`GET /executions/${exe}/wait`] = () =>
+      answers.shift() ?? problem('INTERNAL', 'asked too often');
+    expect(await bench.stemma('wait', exe, '--json')).toMatchObject({
+      code: 0,
+      out: `{"id":"${exe}","closed":true,"outcome":"succeeded"}\n`,
+    });
+  });
+
+  it('that the user ends says that the work goes on, with exit code 130', async () => {
+    bench.server.routes[`GET /executions/${exe}/wait`] = () => new Promise(() => {});
+    const running = bench.command(['wait', exe]);
+    await until(() => bench.server.seen.length > 0);
+    running.send('SIGINT');
+    expect(await running.result).toMatchObject({
+      code: 130,
+      err: expect.stringMatching(/work goes on[^]*stemma cancel/),
+    });
+    expect(running.isListening('SIGINT')).toBe(false);
+  });
+});
+
+describe('run', () => {
+  const runId = 'run_01AAAAAAAAAAAAAAAAAAAAAAAA';
+  const second = 'exe_01BBBBBBBBBBBBBBBBBBBBBBBB';
+
+  /** A run of two messages; `advance` moves it on by one step. */
+  function playRun(): { readonly advance: () => void } {
+    let step = 0;
+    const done = { state: 'succeeded', closed: true, endedAt: instant, outcome: 'succeeded' } as const;
+    const message = (id: string, name: string, isDone: boolean): Execution =>
+      execution({ id, rootId: id, name, ...(isDone ? done : {}) });
+    const attempt = (id: string, isDone: boolean) => {
+      const end = isDone
+        ? { state: 'succeeded' as const, outcome: 'succeeded' as const }
+        : { state: 'running' as const };
+      return [{ executionId: id, attempt: 1, closed: isDone, ...end }];
+    };
+    bench.server.routes['POST /runs'] = () => ({ status: 202, body: { runId } });
+    bench.server.routes[`GET /runs/${runId}`] = () => {
+      const body: Run = {
+        id: runId,
+        project: 'p',
+        sessionId: ses,
+        state: step < 2 ? 'running' : 'ended',
+        ...(step < 2 ? {} : { outcome: 'succeeded' }),
+        messages: [
+          { index: 0, text: 'One.', attempts: attempt(exe, step > 0) },
+          { index: 1, text: 'Two.', attempts: step > 0 ? attempt(second, step > 1) : [] },
+        ],
+      };
+      return { body };
+    };
+    bench.server.routes[`GET /executions/${exe}/tree`] = () => ({
+      body: tree(message(exe, 'One.', step > 0)),
+    });
+    bench.server.routes[`GET /executions/${second}/tree`] = () => ({
+      body: tree(message(second, 'Two.', step > 1)),
+    });
+    return {
+      advance() {
+        step++;
+        bench.server.publish(exe);
+        bench.server.publish('', 'run.state');
+      },
+    };
+  }
+
+  it('sends the file, logs each change, and ends with the outcome', async () => {
+    const { advance } = playRun();
+    writeFileSync(join(bench.directory, 'r.yaml'), 'agent: demo\nmessages: [One., Two.]\n');
+    const running = bench.command(['run', 'r.yaml']);
+    await until(() => running.stdout.text.includes('running'));
+    advance();
+    await until(() => running.stdout.text.includes('Two.'));
+    advance();
+    const { code, out } = await running.result;
+    expect(code).toBe(0);
+    expect(out.replace(/ *\+?\d+(\.\d+)?[smhd]\S*/g, '')).toBe(
+      [
+        '  ● message One. · running',
+        '  ✓ message One. · succeeded · closed: succeeded',
+        '  ● message Two. · running',
+        '  ✓ message Two. · succeeded · closed: succeeded',
+        `run ${runId}: succeeded after`,
+        '',
+      ].join('\n'),
+    );
+    expect(bench.server.seen.find(({ route }) => route === 'POST /runs')?.body).toMatchObject({
+      agent: 'demo',
+      cwd: bench.directory,
+    });
+  });
+
+  it('prints NDJSON with --json', async () => {
+    const { advance } = playRun();
+    writeFileSync(join(bench.directory, 'r.yaml'), 'agent: demo\nmessages: [One., Two.]\n');
+    const running = bench.command(['run', 'r.yaml', '--json']);
+    await until(() => running.stdout.text.includes('"execution"'));
+    advance();
+    await until(() => running.stdout.text.includes(second));
+    advance();
+    const { code, out } = await running.result;
+    const lines = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { event: string });
+    expect(code).toBe(0);
+    expect(lines[0]).toEqual({ event: 'started', runId });
+    expect(lines.at(-1)).toEqual({ event: 'end', id: runId, outcome: 'succeeded' });
+    expect(new Set(lines.map(({ event }) => event))).toEqual(new Set(['started', 'run', 'execution', 'end']));
+  });
+
+  it('redraws in place on a terminal, and gives the cursor back when the user leaves', async () => {
+    playRun();
+    writeFileSync(join(bench.directory, 'r.yaml'), 'agent: demo\nmessages: [One., Two.]\n');
+    const running = bench.command(['run', 'r.yaml'], { stdout: new Recorder(true) });
+    await until(() => running.stdout.text.includes('not sent yet'));
+    running.send('SIGINT');
+    const { code, out, err } = await running.result;
+    expect(code).toBe(130);
+    expect(err).toMatch(new RegExp(`work goes on[^]*stemma cancel ${runId}`));
+    expect(out.startsWith('\x1b[?25l')).toBe(true);
+    expect(out.endsWith('\x1b[?25h')).toBe(true);
+    expect(bench.server.seen.some(({ route }) => route.endsWith('/cancel'))).toBe(false);
+    await until(() => bench.server.streams.size === 0);
+  });
+
+  it('of a file with a mistake sends nothing and exits 5', async () => {
+    writeFileSync(join(bench.directory, 'r.yaml'), 'agent: demo\nmesages: [One.]\n');
+    const { code, out, err } = await bench.stemma('run', 'r.yaml');
+    expect({ code, out, seen: bench.server.seen }).toEqual({ code: 5, out: '', seen: [] });
+    expect(err).toContain(
+      'r.yaml:2:1: the key "mesages" is not known here. Did you mean "messages"?\n\n  2 | mesages: [One.]\n    | ^\n',
+    );
+    expect(await bench.stemma('run', 'none.yaml')).toMatchObject({ code: 3 });
+  });
+});
+
+describe('why', () => {
+  it('walks down to what holds it, and says what one can do', async () => {
+    const child = execution({ id: 'exe_C', parentId: exe, kind: 'workflow', name: 'nightly' });
+    const step = execution({ id: 'exe_S', parentId: 'exe_C', kind: 'step', name: 'tests' });
+    const root = execution({ state: 'succeeded', open: 1, endedAt: instant });
+    const holding = [{ executionId: 'exe_S', why: 'running', since: instant, evidence: 'heartbeat 2s ago' }];
+    const view = tree(root, { executions: [root, child, step], holding });
+    for (const one of [root, child]) {
+      bench.server.routes[`GET /executions/${one.id}`] = () => ({ body: one });
+      bench.server.routes[`GET /executions/${one.id}/tree`] = () => ({ body: view });
+    }
+    const { code, out } = await bench.stemma('why', exe);
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^message Hello\. is open \(succeeded 0\.0s\)\. It waits for:\n- workflow nightly > step tests: running for \S+ \(heartbeat 2s ago\) {2}-> wait, or stemma cancel exe_S\n$/,
+    );
+    const json = JSON.parse((await bench.stemma('why', 'exe_C', '--json')).out) as {
+      holding: { path: string[] }[];
+    };
+    expect(json.holding[0]?.path).toEqual(['step tests']);
+  });
+});

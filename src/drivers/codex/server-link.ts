@@ -1,0 +1,230 @@
+import type { Clock } from '../../base/clock.ts';
+import { endGroup } from '../../processes/group.ts';
+import { pause } from '../../processes/pause.ts';
+import { identityOf, isAlive, type ProcessIdentity } from '../../processes/process-identity.ts';
+import { type AppServer, openAppServer, type ServerOpened } from './app-server.ts';
+import type { ServerPlace } from './environment.ts';
+import { type Answer, RpcClient, type RpcHandlers } from './rpc-client.ts';
+import { type Route, Routes } from './routes.ts';
+import { diagnosticsAnswer } from './wire.ts';
+
+const initializeMs = 15_000;
+const connectMs = 5_000;
+const unreachableMs = 30_000;
+const longestWaitMs = 1_000;
+const graceMs = 3_000;
+
+export type LinkOpened = { readonly ok: true; readonly link: ServerLink } | Extract<ServerOpened, { ok: false }>;
+
+/**
+ * The one connection of this process to one app-server, shared by all conversations there. It connects again when the
+ * connection breaks while the server lives, and says so once when the server is dead.
+ */
+export class ServerLink {
+  readonly directory: string;
+  readonly routes: Routes;
+  readonly #clock: Clock;
+  readonly #socketPath: string;
+  readonly #leader: ProcessIdentity | undefined;
+  readonly #onGone: () => void;
+  #server: ProcessIdentity | undefined;
+  #client: RpcClient;
+  #isConnected = true;
+  #state: 'open' | 'ending' | 'closed' = 'open';
+  #waiting: (() => void)[] = [];
+
+  /** Finds or launches the server of a place and shakes hands. `onGone` is called once, when the link is of no more use. */
+  static async open(place: ServerPlace, clock: Clock, onGone: () => void): Promise<LinkOpened> {
+    const routes = new Routes();
+    // Before the link exists, a closed connection only makes the handshake fail.
+    let onClose = (): void => undefined;
+    const opened = await openAppServer(place, clock, handlersFor(routes, () => onClose()));
+    if (!opened.ok) return opened;
+    const { client } = opened.server;
+    const greeted = await shakeHands(client);
+    if (!greeted.ok) {
+      client.close();
+      return { ok: false, code: 'AGENT_FAILED', message: greeted.message };
+    }
+    const link = new ServerLink(opened.server, routes, greeted.server, clock, onGone);
+    onClose = () => link.#onClose(client);
+    return { ok: true, link };
+  }
+
+  private constructor(
+    found: AppServer,
+    routes: Routes,
+    server: ProcessIdentity | undefined,
+    clock: Clock,
+    onGone: () => void,
+  ) {
+    this.directory = found.directory;
+    this.routes = routes;
+    this.#socketPath = found.socketPath;
+    this.#leader = found.leader;
+    this.#client = found.client;
+    this.#server = server;
+    this.#clock = clock;
+    this.#onGone = onGone;
+  }
+
+  /** Whether conversations may still be opened on it. */
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  /** Stops telling the route. The connection goes with the last one; the server stays. */
+  remove(route: Route): void {
+    this.routes.remove(route);
+    if (this.routes.count === 0) this.#close();
+  }
+
+  /** Asks the server. While the connection is broken it waits for the next one, within the same deadline. */
+  async call(method: string, params: unknown, timeoutMs: number): Promise<Answer> {
+    const deadline = this.#clock.monotonic() + timeoutMs;
+    if (!this.#isConnected && this.isOpen) await this.#nextConnection(timeoutMs);
+    const restMs = deadline - this.#clock.monotonic();
+    if (!this.#isConnected || restMs <= 0) return { outcome: 'unsent', message: 'the Codex app-server cannot be reached' };
+    return this.#client.request(method, params, restMs);
+  }
+
+  /** Answers a question of the server. When the connection is gone, nothing happens: the server asks again. */
+  respond(id: string | number, result: unknown): void {
+    this.#client.respond(id, result);
+  }
+
+  /** Refuses a question that nobody here can answer, which Codex takes as a no. */
+  reject(id: string | number, text: string): void {
+    this.#client.reject(id, text);
+  }
+
+  /** Cuts the connection, so that what was sent on it is either with the server or never will be. */
+  reset(): void {
+    this.#client.close();
+  }
+
+  /** Ends the server and everything it started; every route hears that it exited. */
+  async endServer(reason: string): Promise<'dead' | 'unkillable'> {
+    const outcome = await this.#endAndExit(reason);
+    if (outcome === 'unkillable' && this.isOpen && !this.#isConnected) void this.#connectAgain();
+    return outcome;
+  }
+
+  async #endAndExit(reason: string): Promise<'dead' | 'unkillable'> {
+    if (this.#state === 'closed') return this.#endProcesses();
+    this.#state = 'ending';
+    const outcome = await this.#endProcesses();
+    this.#state = 'open';
+    if (outcome === 'dead') this.#exit(reason);
+    return outcome;
+  }
+
+  #onClose(client: RpcClient): void {
+    if (client !== this.#client || !this.#isConnected) return;
+    this.#isConnected = false;
+    void this.#connectAgain();
+  }
+
+  async #connectAgain(): Promise<void> {
+    let unreachableSoFarMs = 0;
+    for (let waitMs = 5; this.isOpen; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
+      await pause(this.#clock, waitMs);
+      if (!this.isOpen || (await this.#tryConnect())) return;
+      // A living server may be slow to answer. Only one whose socket is gone is lost for good.
+      unreachableSoFarMs += waitMs;
+      if (this.#isServerAlive() && unreachableSoFarMs < unreachableMs) continue;
+      if ((await this.#endAndExit('the Codex app-server has ended')) === 'dead') return;
+      this.routes.everyone((route) => route.onNoise('the Codex app-server cannot be reached and survives SIGKILL'));
+    }
+  }
+
+  async #tryConnect(): Promise<boolean> {
+    if (!this.#isServerAlive()) return false;
+    let client: RpcClient | undefined;
+    const handlers = handlersFor(this.routes, () => client && this.#onClose(client));
+    const connected = await RpcClient.connect(this.#socketPath, this.#clock, connectMs, handlers);
+    if (!connected.ok) return false;
+    const greeted = await shakeHands(connected.client);
+    if (!greeted.ok || !this.isOpen) {
+      connected.client.close();
+      return false;
+    }
+    client = connected.client;
+    this.#client = client;
+    this.#server = greeted.server;
+    this.#isConnected = true;
+    this.#wakeAll();
+    this.routes.everyone((route) => route.onReconnect());
+    return true;
+  }
+
+  #isServerAlive(): boolean {
+    return [this.#server, this.#leader].some((identity) => identity !== undefined && isAlive(identity));
+  }
+
+  async #endProcesses(): Promise<'dead' | 'unkillable'> {
+    const options = { graceMs, clock: this.#clock };
+    // The leader first: its mark reaches everything that was ever started below it.
+    const outcome = this.#leader ? await endGroup(this.#leader, options) : 'dead';
+    return outcome === 'dead' && this.#server && isAlive(this.#server) ? endGroup(this.#server, options) : outcome;
+  }
+
+  /** Resolves when connected again, gone, or at the deadline. */
+  #nextConnection(timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(timeoutMs, resolve);
+      this.#waiting.push(() => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
+  #exit(reason: string): void {
+    const routes: Route[] = [];
+    this.routes.everyone((route) => routes.push(route));
+    this.#close();
+    for (const route of routes) route.onExit(reason);
+  }
+
+  #close(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#isConnected = false;
+    this.routes.clear();
+    this.#wakeAll();
+    this.#client.close();
+    this.#onGone();
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+}
+
+function handlersFor(routes: Routes, onClose: () => void): RpcHandlers {
+  return {
+    onNotification: (method, params) => routes.notify(method, params),
+    onRequest: (request, client) => {
+      if (!routes.request(request)) client.reject(request.id, `${request.method} is not supported`);
+    },
+    onNoise: (what) => routes.everyone((route) => route.onNoise(what)),
+    onClose,
+  };
+}
+
+type Greeted =
+  | { readonly ok: true; readonly server: ProcessIdentity | undefined }
+  | { readonly ok: false; readonly message: string };
+
+async function shakeHands(client: RpcClient): Promise<Greeted> {
+  const clientInfo = { name: 'stemma', title: 'Stemma', version: '0.1.0' };
+  const params = { clientInfo, capabilities: { experimentalApi: true } };
+  const hello = await client.request('initialize', params, initializeMs);
+  if (hello.outcome !== 'ok') return { ok: false, message: `Codex did not accept the connection: ${hello.message}` };
+  client.notify('initialized');
+  const answer = await client.request('server/diagnostics', {}, initializeMs);
+  const read = diagnosticsAnswer.safeParse(answer.outcome === 'ok' ? answer.result : undefined);
+  if (!read.success) return { ok: false, message: 'Codex does not say which process it is; this version cannot be driven' };
+  return { ok: true, server: identityOf(read.data.process.id) };
+}

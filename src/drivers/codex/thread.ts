@@ -1,0 +1,261 @@
+import type { CancelTimer, Clock } from '../../base/clock.ts';
+import { Serial } from '../../base/serial.ts';
+import { pause } from '../../processes/pause.ts';
+import type { OpenRequest } from '../port.ts';
+import { readMissed } from './catch-up.ts';
+import type { Unplaced } from './draft.ts';
+import { type Call, History, Unreadable } from './history.ts';
+import { Questions } from './questions.ts';
+import { readRollout } from './rollout.ts';
+import type { Route } from './routes.ts';
+import type { Answer } from './rpc-client.ts';
+import type { ServerLink } from './server-link.ts';
+import { threadSettings } from './settings.ts';
+import { recordedTasks, type ThreadRecord, toolsFingerprint, writeThreadRecord } from './thread-record.ts';
+import type { ThreadState } from './thread-state.ts';
+import { type Floor, ThreadStream } from './thread-stream.ts';
+import { completed, type Signal, started, threadAnswer } from './wire.ts';
+
+const readMs = 15_000;
+const lookMs = 5_000;
+const idleDoubtMs = 1_000;
+const betweenReadsMs = 300;
+const readsInARow = 20;
+
+/** One thread of a server, heard through the shared connection: its stream, its record, its questions. */
+export class CodexThread {
+  readonly request: OpenRequest;
+  readonly link: ServerLink;
+  readonly clock: Clock;
+  readonly stream: ThreadStream;
+  readonly questions: Questions;
+  readonly history: History;
+  readonly route: Route;
+  /** Codex's own file of the thread. */
+  path: string | undefined;
+  #record: ThreadRecord;
+  #isOver = false;
+  #hasExited = false;
+  #toldOfStaleTools = false;
+  readonly #readings = new Serial();
+  #cancelDoubt: CancelTimer | undefined;
+
+  constructor(request: OpenRequest, link: ServerLink, clock: Clock, state: ThreadState, record: ThreadRecord) {
+    this.request = request;
+    this.link = link;
+    this.clock = clock;
+    this.#record = record;
+    this.history = new History(this.call);
+    this.stream = new ThreadStream(state, {
+      clock,
+      emit: request.emit,
+      onChange: (before, after) => this.#onChange(before, after),
+      look: (threadIds) => this.#look(threadIds),
+      onOverflow: () => link.reset(),
+    });
+    this.questions = new Questions({
+      onQuestion: request.profile.onQuestion ?? 'deny',
+      toolsName: record.toolsName,
+      respond: (id, result) => link.respond(id, result),
+      reject: (id, text) => link.reject(id, text),
+      emit: (event) => this.emit(event),
+    });
+    this.route = this.#makeRoute();
+  }
+
+  get id(): string {
+    return this.#record.threadId;
+  }
+
+  get state(): ThreadState {
+    return this.stream.state;
+  }
+
+  get hasExited(): boolean {
+    return this.#hasExited;
+  }
+
+  /** Asks the server, bounded. */
+  readonly call: Call = (method, params) => this.link.call(method, params, readMs);
+
+  emit(event: Unplaced): void {
+    if (!this.#isOver) this.request.emit({ ...event, position: this.state.position });
+  }
+
+  /** Keeps what another process of ours needs to go on. */
+  save(change: Partial<ThreadRecord> = {}): void {
+    this.#record = { ...this.#record, ...change };
+    writeThreadRecord(this.request.directory, this.#record);
+  }
+
+  /**
+   * Begins to hear the thread. A thread in memory is resumed without settings: with them Codex would load it anew, and
+   * end the commands that it runs in the background.
+   */
+  async resume(isLoaded: boolean): Promise<Answer> {
+    const settings = isLoaded ? {} : threadSettings(this.request, this.#record.toolsName);
+    const answer = await this.call('thread/resume', { threadId: this.id, excludeTurns: true, ...settings });
+    const read = threadAnswer.safeParse(answer.outcome === 'ok' ? answer.result : undefined);
+    this.path = read.data?.thread.path ?? this.path;
+    if (read.success && !isLoaded) this.save({ tools: toolsFingerprint(this.request.tools) });
+    return answer;
+  }
+
+  /** Reads what was missed and lets the stream go on behind it. Throws `Unreadable`; the stream is held then. */
+  async readMissed(floor?: Floor, isForeignEndSkipped = false): Promise<void> {
+    await this.#clearQueue();
+    const missed = await readMissed(this.history, this.state, {
+      position: floor?.position ?? this.state.position,
+      isOwn: this.#record.isOwn,
+      unresolved: floor?.unresolved ?? new Set(this.state.deliveries.keys()),
+      resume: (threadId) => this.#hearAgent(threadId),
+    });
+    const signals = isForeignEndSkipped ? withoutDeadTurns(missed.signals) : missed.signals;
+    this.stream.release({ ...missed, signals }, floor);
+  }
+
+  /**
+   * Gives the thread the tools of this process, if it was loaded with others. Only an idle thread with nothing in the
+   * background can be loaded anew without losing anything.
+   */
+  async refreshTools(): Promise<void> {
+    if (this.#record.tools === toolsFingerprint(this.request.tools)) return;
+    const { turn, tasks, agentTurns } = this.state;
+    if (turn || tasks.size > 0 || agentTurns.size > 0) {
+      if (!this.#toldOfStaleTools) this.emit({ type: 'noise', what: 'the address of the tools changed while the agent is at work' });
+      this.#toldOfStaleTools = true;
+      return;
+    }
+    await this.call('thread/unsubscribe', { threadId: this.id });
+    await this.resume(false);
+  }
+
+  /** Looks in the record whether the running turn is over, although nobody said so. */
+  async doubtRunningTurn(): Promise<void> {
+    const { turn } = this.state;
+    if (!turn || this.#isOver) return;
+    try {
+      const turns = await this.history.turns(this.id, (read) => read.some(({ id }) => id === turn.id));
+      const found = turns.find(({ id }) => id === turn.id);
+      const end = found && completed(this.id, found);
+      if (end && this.state.turn?.id === turn.id) this.stream.push(end, { isReplay: true });
+    } catch {
+      // Then the next connection will tell.
+    }
+  }
+
+  /** Hears and emits nothing any more. */
+  close(): void {
+    this.#isOver = true;
+    this.#cancelDoubt?.();
+    this.link.remove(this.route);
+    this.stream.close();
+  }
+
+  #makeRoute(): Route {
+    return {
+      threadId: this.id,
+      onSignal: (signal) => this.#onSignal(signal),
+      onRequest: (request) => this.stream.inOrder(() => this.questions.ask(request)),
+      onNoise: (what) => this.emit({ type: 'noise', what }),
+      onReconnect: () => void this.#readings.run(() => this.#onReconnect()),
+      onExit: (reason) => this.#onExit(reason),
+      ownsTurn: (turnId) =>
+        this.state.turn?.id === turnId || this.state.starting?.turnId === turnId || this.state.ended.includes(turnId),
+    };
+  }
+
+  #onSignal(signal: Signal): void {
+    if (signal.type === 'requestResolved') {
+      return this.stream.inOrder(() => this.questions.resolved(signal.requestId));
+    }
+    this.stream.push(signal);
+    if (signal.type === 'idle' && signal.threadId === this.id) {
+      // The end comes in the same moment. When it does not, it was lost on the way, and the record has it.
+      this.#cancelDoubt?.();
+      this.#cancelDoubt = this.clock.after(idleDoubtMs, () => void this.doubtRunningTurn());
+    }
+    // A sub-agent that was spoken to again may not be heard since the last connection.
+    if (signal.type === 'itemCompleted' && signal.item.tool !== 'spawnAgent') {
+      for (const threadId of signal.item.receiverThreadIds ?? []) void this.#watchAgent(threadId);
+    }
+  }
+
+  #onChange(before: ThreadState, after: ThreadState): void {
+    if (before.tasks !== after.tasks) this.save({ tasks: recordedTasks(after) });
+    if (before.agents !== after.agents) for (const id of after.agents.keys()) this.link.routes.claim(id, this.route);
+    if (before.turn && before.turn.id !== after.turn?.id) this.questions.clear();
+  }
+
+  async #onReconnect(): Promise<void> {
+    this.stream.hold();
+    for (let attempt = 0; attempt < readsInARow && !this.#isOver && !this.#hasExited; attempt++) {
+      try {
+        const isLoaded = (await this.history.loadedThreads()).includes(this.id);
+        const answer = await this.resume(isLoaded);
+        if (answer.outcome === 'ok') return await this.readMissed();
+      } catch (error) {
+        if (!(error instanceof Unreadable)) throw error;
+      }
+      await pause(this.clock, betweenReadsMs);
+    }
+    // A server that takes nothing any more is on its way out; until then nothing can be learned from it.
+  }
+
+  #onExit(reason: string): void {
+    this.#hasExited = true;
+    this.stream.release(undefined);
+    const { turn } = this.state;
+    if (turn && this.path !== undefined) {
+      for (const signal of readRollout(this.path, this.id, turn.id)) {
+        const isHeard = signal.type === 'itemCompleted' && signal.item.text === turn.answer;
+        if (!isHeard) this.stream.push(signal, { isReplay: true });
+      }
+    }
+    this.stream.inOrder(() => {
+      this.emit({ type: 'exited', reason });
+      this.close();
+    });
+  }
+
+  async #look(threadIds: readonly string[]): Promise<ReadonlySet<string> | undefined> {
+    const history = new History((method, params) => this.link.call(method, params, lookMs));
+    try {
+      const lists = await Promise.all(threadIds.map((threadId) => history.terminals(threadId)));
+      return new Set(lists.flat().map((terminal) => terminal.itemId));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Codex's own queue would start turns that nobody here knows of. */
+  async #clearQueue(): Promise<void> {
+    for (const { id } of await this.history.queued(this.id)) {
+      await this.call('thread/queue/delete', { threadId: this.id, queuedSubmissionId: id });
+      this.emit({ type: 'noise', what: `a text waited in Codex's own queue (${id}); it was removed` });
+    }
+  }
+
+  async #hearAgent(threadId: string): Promise<boolean> {
+    this.link.routes.claim(threadId, this.route);
+    const isLoaded = (await this.history.loadedThreads()).includes(threadId);
+    if (isLoaded) await this.call('thread/resume', { threadId, excludeTurns: true });
+    return isLoaded;
+  }
+
+  async #watchAgent(threadId: string): Promise<void> {
+    try {
+      await this.#hearAgent(threadId);
+      const turn = await this.history.newestTurn(threadId);
+      if (turn?.status === 'inProgress') this.stream.push(started(threadId, turn), { isReplay: true });
+    } catch {
+      // Not to be heard, then: its end will be found in the record.
+    }
+  }
+}
+
+/** Turns that died with an earlier process are not told: whoever reads this knows that the process is dead. */
+function withoutDeadTurns(signals: readonly Signal[]): Signal[] {
+  const dead = new Set(signals.flatMap((s) => (s.type === 'turnCompleted' && s.status === 'died' ? [s.turnId] : [])));
+  return signals.filter((signal) => !('turnId' in signal) || !dead.has(signal.turnId));
+}

@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { ApiPorts } from '../api/ports.ts';
+import { createAccess, createIdempotency } from '../application/access.ts';
+import { createExecutionCommands, createNoticeCommands } from '../application/commands.ts';
+import type { AgentDirectory, ApplicationContext } from '../application/context.ts';
+import { createFeed } from '../application/feed.ts';
+import { createIdResolution, createQueries } from '../application/queries.ts';
+import { createRunCommands, createSessionCommands } from '../application/session-commands.ts';
+import { createToolCalls } from '../application/tool-calls.ts';
+import { createTranscript } from '../application/transcript.ts';
+import { createWaiting } from '../application/waiting.ts';
+import type { Clock } from '../base/clock.ts';
+import type { SessionId } from '../base/ids.ts';
+import { Ids } from '../base/ids.ts';
+import { Owner } from '../base/lifetime.ts';
+import { TokenSigner } from '../base/tokens.ts';
+import type { Driver } from '../drivers/port.ts';
+import { scriptDriver } from '../drivers/script/script-driver.ts';
+import { Launcher } from '../launching/launcher.ts';
+import { createToolEndpoint } from '../mcp/endpoint.ts';
+import { Commits } from '../runs/commits.ts';
+import { Stopping } from '../runs/stopping.ts';
+import { wakeHandler } from '../runs/wake-handler.ts';
+import type { SqliteStore } from '../store/sqlite/store.ts';
+import { Sessions } from '../turns/sessions.ts';
+import { localWakeups } from '../wakeups/local.ts';
+import { createCommands } from './commands.ts';
+import { agentsPorts, healthPorts } from './edge-ports.ts';
+import type { ServerState } from './edge-ports.ts';
+
+/** What the application is made of from outside. */
+export interface AppParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly store: SqliteStore;
+  readonly secret: Buffer;
+  readonly agents: AgentDirectory;
+  readonly drivers: readonly Driver[];
+  readonly dataDir: string;
+  readonly version: string;
+  /** Where the server listens; known when it does. */
+  readonly origin: () => string;
+  readonly state: () => ServerState;
+}
+
+/** A wired application. */
+export interface App {
+  readonly ports: ApiPorts;
+  /** Finds out what earlier processes left, then begins to deliver and to call handlers. */
+  start(): Promise<void>;
+  /** Begins nothing more and resolves when nothing runs; agents live on unless they are to end too. */
+  stop(options: { readonly agents: boolean }): Promise<void>;
+}
+
+/** Wires everything by hand: the one place that knows every concrete thing. */
+export async function createApp(parts: AppParts): Promise<App> {
+  const { clock, log, store, agents, dataDir } = parts;
+  const node = 'local';
+  const ids = new Ids(clock.now, random);
+  const signer = new TokenSigner(parts.secret);
+  const report = (what: string, data: Readonly<Record<string, unknown>>): void => log.warn(data, what);
+  const owner = new Owner('server', (name, error) => log.error({ err: error, owner: name }, 'work failed'));
+  const transcript = createTranscript(store.records, clock, (error) =>
+    log.error({ err: error }, 'transcript'),
+  );
+  const sessions = new Sessions({
+    store,
+    clock,
+    ids,
+    node,
+    report,
+    transcript,
+    agent: (name) => agents.find(name),
+    tools: (sessionId) => ({
+      url: `${parts.origin()}/mcp`,
+      token: signer.sign({ kind: 'session', sessionId }),
+    }),
+    directory: (id) => directoryIn(dataDir, 'sessions', id),
+  });
+  const commits = new Commits(store, clock);
+  const commands = createCommands({
+    driver: scriptDriver({ clock }),
+    directory: (id) => directoryIn(dataDir, 'commands', id),
+    tools: (executionId) => ({
+      url: `${parts.origin()}/mcp`,
+      token: signer.sign({ kind: 'execution', executionId }),
+    }),
+  });
+  const runs = { store, clock, ids, sessions, commits, commands, owner, report };
+  const stopping = new Stopping(runs);
+  const hasAgent = (name: string): boolean => agents.find(name) !== undefined;
+  const context: ApplicationContext = {
+    clock,
+    ids,
+    node,
+    store,
+    views: store.views,
+    records: store.records,
+    eventLog: store.events,
+    sessions,
+    launcher: new Launcher({ store, clock, ids, node, sessions, hasAgent }),
+    stopping,
+    commits,
+    signer,
+    agents,
+    defaultCwd: process.cwd(),
+  };
+  const feed = await createFeed(store, store.events);
+  const wakeups = localWakeups({ store, clock, report });
+  const endpoint = createToolEndpoint(
+    { toolCalls: createToolCalls(context), isRecovering: () => !sessions.isOpen },
+    { log, version: parts.version },
+  );
+  return {
+    ports: {
+      queries: createQueries(context),
+      ids: createIdResolution(context),
+      executions: createExecutionCommands(context),
+      notices: createNoticeCommands(context),
+      sessions: createSessionCommands(context),
+      runs: createRunCommands(context),
+      waiting: createWaiting(context),
+      feed,
+      access: createAccess(store.records, signer, clock),
+      idempotency: createIdempotency(store.records, ids, clock),
+      agents: agentsPorts(agents),
+      health: healthPorts(parts, store),
+      mcp: endpoint,
+    },
+    async start() {
+      await sessions.recover((await store.recovery.liveSessions()).map((session) => session.id));
+      await wakeups.start(wakeHandler(runs, stopping));
+    },
+    async stop(options) {
+      await endpoint.close();
+      await wakeups.stop();
+      await owner.stop();
+      if (options.agents) await sessions.endAll('the server was stopped with its agents');
+      await sessions.detach();
+      await transcript.flush();
+      commits.stop();
+      feed.stop();
+    },
+  };
+}
+
+function random(): number {
+  return randomBytes(4).readUInt32BE() / 2 ** 32;
+}
+
+function directoryIn(dataDir: string, kind: string, id: SessionId | string): string {
+  const directory = join(dataDir, kind, id);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  return directory;
+}

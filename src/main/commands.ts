@@ -1,0 +1,66 @@
+import type { ExecutionId, SessionId } from '../base/ids.ts';
+import type { Conversation, Driver, DriverEvent } from '../drivers/port.ts';
+import type { CommandEnd, CommandRunner } from '../runs/ports.ts';
+
+/** What the commands of executions need. */
+export interface CommandOptions {
+  /** The driver whose turns are processes that outlive the server. */
+  readonly driver: Driver;
+  readonly directory: (id: ExecutionId) => string;
+  /** Where the server is, and the token that names the execution. */
+  readonly tools: (id: ExecutionId) => { readonly url: string; readonly token: string };
+}
+
+/** Runs commands as turns of the `script` driver: one process each, adopted after a restart, never run twice. */
+export function createCommands(options: CommandOptions): CommandRunner {
+  const running = new Map<ExecutionId, Conversation>();
+  return {
+    async run(execution, command, cwd) {
+      const { id } = execution;
+      let tell: (end: CommandEnd) => void = () => undefined;
+      const ended = new Promise<CommandEnd>((resolve) => {
+        tell = resolve;
+      });
+      const emit = (event: DriverEvent): void => {
+        if (event.type === 'turnEnded') tell(endOf(event));
+        else if (event.type === 'exited') tell({ exitCode: null, output: event.reason });
+      };
+      const opened = await options.driver.open({
+        // A command has no session; its directory is named for its execution.
+        sessionId: `ses_${id.slice(4)}` as SessionId,
+        profile: { name: 'command', driver: 'script', command: ['/bin/sh', '-c', command] },
+        cwd,
+        directory: options.directory(id),
+        tools: options.tools(id),
+        position: 0,
+        unresolved: [id],
+        emit,
+      });
+      if (!opened.ok) return { exitCode: null, output: opened.message };
+      const { conversation } = opened;
+      running.set(id, conversation);
+      try {
+        if ((await conversation.evidence(id)).state === 'absent') {
+          const sent = await conversation.start({ id, text: '' });
+          if (sent.outcome === 'refused') return { exitCode: null, output: sent.reason };
+        }
+        return await ended;
+      } finally {
+        running.delete(id);
+        await conversation.detach();
+      }
+    },
+    async end(id) {
+      return (await running.get(id)?.end()) ?? 'dead';
+    },
+  };
+}
+
+function endOf(event: Extract<DriverEvent, { type: 'turnEnded' }>): CommandEnd {
+  if (event.status === 'succeeded') return { exitCode: 0, output: event.answer };
+  const code = /exit code (\d+)/.exec(event.error?.message ?? '')?.[1];
+  return {
+    exitCode: code === undefined ? null : Number(code),
+    output: [event.answer, event.error?.message].filter(Boolean).join('\n'),
+  };
+}

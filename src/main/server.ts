@@ -1,0 +1,190 @@
+import { rm } from 'node:fs/promises';
+import pino from 'pino';
+import type { Logger } from 'pino';
+import { createApi } from '../api/app.ts';
+import type { Listener } from '../api/listener.ts';
+import { listen } from '../api/listener.ts';
+import { loadPage } from '../api/pages.ts';
+import { systemClock } from '../base/clock.ts';
+import { StemmaError } from '../base/errors.ts';
+import { hashToken, randomToken } from '../base/tokens.ts';
+import { loadConfigFile } from '../cli/config-file.ts';
+import type { RunningServer, StartOptions } from '../cli/ports.ts';
+import type { ConfigFile } from '../contract/config-file.ts';
+import { acpDriver } from '../drivers/acp/driver.ts';
+import { codexDriver } from '../drivers/codex/driver.ts';
+import type { Driver } from '../drivers/port.ts';
+import { scriptDriver } from '../drivers/script/script-driver.ts';
+import type { Records } from '../store/records.ts';
+import type { SqliteStore } from '../store/sqlite/store.ts';
+import { openSqliteStore } from '../store/sqlite/store.ts';
+import { createAgents } from './agents.ts';
+import { createApp } from './app.ts';
+import type { DataDirectory } from './data-directory.ts';
+import { ownDataDirectory, readLine, writePrivate } from './data-directory.ts';
+import type { ServerState } from './edge-ports.ts';
+import { packageVersion } from './version.ts';
+
+/** Where the server listens when nobody says. */
+const defaultPort = 4600;
+/** How long open requests have to end when the server stops. */
+const closeGraceMs = 2000;
+
+/** How the server was started, apart from what was asked of it. */
+export interface Installation {
+  /** Program and arguments that start this program again. */
+  readonly self: readonly string[];
+  readonly examplesDirectory: string;
+  readonly pageDirectory: string;
+}
+
+/** The drivers that there are. */
+export function createDrivers(): Driver[] {
+  const clock = systemClock;
+  return [codexDriver({ clock }), acpDriver({ clock }), scriptDriver({ clock })];
+}
+
+/**
+ * Starts a server on a data directory; resolves when it is ready. What was opened is closed again when a later step fails,
+ * in the reverse order.
+ */
+export async function startServer(options: StartOptions, installation: Installation): Promise<RunningServer> {
+  const config = options.configFile === undefined ? {} : await loadConfigFile(options.configFile);
+  const directory = await ownDataDirectory(options.dataDir);
+  const opened: (() => Promise<void>)[] = [() => directory.release()];
+  try {
+    return await startIn(directory, options, config, installation, opened);
+  } catch (error) {
+    for (const close of opened.reverse()) await close().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function startIn(
+  directory: DataDirectory,
+  options: StartOptions,
+  config: ConfigFile,
+  installation: Installation,
+  opened: (() => Promise<void>)[],
+): Promise<RunningServer> {
+  const log = openLog(directory.logFile);
+  const store = await openStore(directory);
+  opened.push(() => store.close());
+  const drivers = createDrivers();
+  const agents = createAgents(drivers, config, installation);
+  let state: ServerState = 'recovering';
+  let listener: Listener | undefined;
+  const host = options.host ?? config.server?.host ?? '127.0.0.1';
+  const origin = (): string => `http://${host.includes(':') ? `[${host}]` : host}:${listener?.port ?? 0}`;
+  const version = await packageVersion();
+  const parts = { clock: systemClock, log, store, secret: directory.secret, agents, drivers, version };
+  const app = await createApp({ ...parts, dataDir: directory.path, origin, state: () => state });
+  const publicUrl = config.server?.publicUrl;
+  const api = createApi(app.ports, {
+    clock: systemClock,
+    log,
+    port: () => listener?.port ?? 0,
+    page: await loadPage(installation.pageDirectory),
+    hosts: [host],
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+  });
+  const ports = await portsToTry(options.port ?? config.server?.port ?? defaultPort, store.records);
+  listener = await listenOnOne(ports, (port) => listen({ host, port, clock: systemClock, fetch: api.fetch }));
+  opened.push(() => (listener as Listener).close(0));
+  await store.records.writeMeta('last_port', String(listener.port));
+  await ensureToken(directory, store.records);
+  await app.start();
+  state = 'ready';
+  const { code } = await app.ports.access.createSignInCode({ kind: 'api', scope: 'admin', name: 'local' });
+  const url = origin();
+  const described = {
+    url,
+    dataDir: directory.path,
+    tokenFile: directory.tokenFile,
+    pid: process.pid,
+    version,
+    signInUrl: `${publicUrl ?? url}/signin?code=${code}`,
+  };
+  await writePrivate(directory.serverFile, `${JSON.stringify({ event: 'ready', ...described })}\n`);
+  const stop = stopOnce(async ({ agents: endAgents = false }) => {
+    state = 'stopping';
+    api.stop();
+    await listener?.close(closeGraceMs);
+    await app.stop({ agents: endAgents });
+    await store.close();
+    await rm(directory.serverFile, { force: true });
+    await directory.release();
+  });
+  return { ...described, ...stop };
+}
+
+type StopOptions = { readonly agents?: boolean };
+
+/** A stop that happens once, however often it is asked for, and that others can wait for. */
+function stopOnce(work: (options: StopOptions) => Promise<void>): Pick<RunningServer, 'stop' | 'stopped'> {
+  let stopping: Promise<void> | undefined;
+  let tell: (result: Promise<void>) => void = () => undefined;
+  const stopped = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  return {
+    stopped,
+    stop(options = {}) {
+      stopping ??= work(options);
+      tell(stopping);
+      return stopping;
+    },
+  };
+}
+
+function openLog(file: string): Logger {
+  return pino(
+    { level: process.env['STEMMA_LOG'] ?? 'info' },
+    pino.destination({ dest: file, mkdir: false, sync: true }),
+  );
+}
+
+function openStore(directory: DataDirectory): Promise<SqliteStore> {
+  return openSqliteStore({ file: directory.databaseFile, clock: systemClock, random: Math.random });
+}
+
+/**
+ * An agent that outlived the last server knows the tools by the address of that server. So a server that may choose its
+ * port takes the last one again, if it is free.
+ */
+async function portsToTry(wanted: number, records: Records): Promise<number[]> {
+  const last = Number(await records.readMeta('last_port'));
+  return wanted === 0 && Number.isInteger(last) && last > 0 ? [last, 0] : [wanted];
+}
+
+async function listenOnOne(
+  ports: readonly number[],
+  open: (port: number) => Promise<Listener>,
+): Promise<Listener> {
+  for (const [index, port] of ports.entries()) {
+    try {
+      return await open(port);
+    } catch (error) {
+      const isTaken = error instanceof StemmaError && error.code === 'PORT_IN_USE';
+      if (!isTaken || index === ports.length - 1) throw error;
+    }
+  }
+  throw new Error('no port to try');
+}
+
+/** The first token: made at the first start, an administrator's, in a file that only its owner can read. */
+async function ensureToken(directory: DataDirectory, records: Records): Promise<void> {
+  const known = await readLine(directory.tokenFile);
+  if (known && (await records.tokenByHash(hashToken(known)))) return;
+  const token = randomToken('stm_api_');
+  const now = systemClock.now();
+  await records.revokeToken('admin', now);
+  await records.putToken({
+    hash: hashToken(token),
+    name: 'admin',
+    scope: 'admin',
+    createdAt: now,
+    revokedAt: null,
+  });
+  await writePrivate(directory.tokenFile, `${token}\n`);
+}

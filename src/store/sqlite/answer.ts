@@ -1,0 +1,95 @@
+import { assertNever } from '../../base/assert-never.ts';
+import type { Question } from '../../ledger/questions.ts';
+import type { Database } from './driver.ts';
+import type { IdStatements } from './id-statements.ts';
+import { idStatements } from './id-statements.ts';
+import type { SqliteTables } from './tables.ts';
+
+/**
+ * Answers the questions of rules. A list is first a list of ids, made into one JSON text by an indexed statement, then
+ * rows by id: most of them are remembered.
+ */
+export class SqliteAnswers {
+  readonly #tables: SqliteTables;
+  readonly #ids: IdStatements;
+
+  constructor(db: Database, tables: SqliteTables) {
+    this.#tables = tables;
+    this.#ids = idStatements(db);
+  }
+
+  answer(question: Question): unknown {
+    const { executions, notices, sessions, turns, inputs, steers, runs } = this.#tables;
+    const ids = this.#ids;
+    switch (question.ask) {
+      case 'execution':
+        return executions.get(question.args[0]);
+      case 'session':
+        return sessions.get(question.args[0]);
+      case 'turn':
+        return turns.get(question.args[0]);
+      case 'notice':
+        return notices.get(question.args[0]);
+      case 'steer':
+        return steers.get(question.args[0]);
+      case 'run':
+        return runs.get(question.args[0]);
+      case 'input':
+        return inputs.get(question.args[0]);
+      case 'holders':
+        return [...this.#tables.holdersOf(question.args[0])];
+      case 'owners':
+        return executions.all(ids.owners(question.args[0]));
+      case 'refusedTurns':
+        return ids.refusedTurns(...question.args);
+      case 'activeTurnOf':
+        return first(turns.all(ids.activeTurnOf(question.args[0])));
+      case 'held':
+        return executions.all(ids.held(question.args[0]));
+      case 'openChildren':
+        return executions.all(ids.openChildren(...question.args));
+      case 'keyed':
+        return first(executions.all(ids.keyed(...question.args)));
+      case 'latestKeyed':
+        return first(executions.all(ids.latestKeyed(...question.args)));
+      case 'liveTasks':
+        return executions.all(ids.liveTasks(question.args[0]));
+      case 'taskNamed':
+        return first(executions.all(ids.taskNamed(...question.args)));
+      case 'openOwnedBy':
+        return executions.all(ids.openOwnedBy(question.args[0]));
+      case 'nextInput':
+        return first(inputs.all(ids.nextInput(question.args[0])));
+      case 'inputs':
+        return inputs.all(ids.inputs(question.args[0]));
+      case 'headPosition':
+        return ids.headPosition(question.args[0]);
+      case 'tailPosition':
+        return ids.tailPosition(question.args[0]);
+      case 'owed':
+        return notices.all(ids.owed(...question.args));
+      case 'pendingOn':
+        return notices.all(ids.pendingOn(question.args[0]));
+      case 'pendingFor':
+        return notices.all(ids.pendingFor(question.args[0]));
+      case 'noticesOfSteer':
+        return notices.all(ids.noticesOfSteer(question.args[0]));
+      case 'noticesOfContinuation':
+        return notices.all(ids.noticesOfContinuation(question.args[0]));
+      case 'noticeOf':
+        return first(notices.all(ids.noticeOf(question.args[0])));
+      case 'openSteers':
+        return steers.all(ids.openSteers(question.args[0]));
+      case 'runsOf':
+        return runs.all(ids.runsOf(question.args[0]));
+      case 'runOwnedBy':
+        return first(runs.all(ids.runOwnedBy(question.args[0])));
+      default:
+        return assertNever(question);
+    }
+  }
+}
+
+function first<Row>(rows: readonly Row[]): Row | undefined {
+  return rows[0];
+}

@@ -1,0 +1,107 @@
+import type { Database, Param } from './driver.ts';
+
+type Ids = readonly string[];
+
+/** Lists of ids, in the order in which the question wants the rows. One indexed statement each. */
+export interface IdStatements {
+  owners(turn: string): Ids;
+  refusedTurns(execution: string, but: string): number;
+  activeTurnOf(execution: string): Ids;
+  held(holder: string): Ids;
+  openChildren(parent: string, limit: number): Ids;
+  keyed(parent: string, key: string, attempt: number): Ids;
+  latestKeyed(root: string, key: string): Ids;
+  liveTasks(session: string): Ids;
+  taskNamed(session: string, nativeId: string): Ids;
+  openOwnedBy(session: string): Ids;
+  nextInput(session: string): Ids;
+  inputs(session: string): Ids;
+  headPosition(session: string): number;
+  tailPosition(session: string): number;
+  owed(session: string, now: number, limit: number): Ids;
+  pendingOn(execution: string): Ids;
+  pendingFor(session: string): Ids;
+  noticesOfSteer(steer: string): Ids;
+  noticesOfContinuation(continuation: string): Ids;
+  noticeOf(execution: string): Ids;
+  openSteers(session: string): Ids;
+  runsOf(session: string): Ids;
+  runOwnedBy(execution: string): Ids;
+}
+
+/** The statements, each a subquery whose first column is the id. */
+const lists = {
+  owners: 'SELECT execution_id AS id FROM turn_owners WHERE turn_id = ? ORDER BY position, execution_id',
+  activeTurnOf: `
+    SELECT t.id AS id FROM turn_owners o JOIN turns t ON t.id = o.turn_id
+    WHERE o.execution_id = ? AND t.state <> 'ended' ORDER BY o.turn_id LIMIT 1`,
+  held: `
+    SELECT e.id AS id FROM holds h JOIN executions e ON e.id = h.execution_id
+    WHERE h.holder_id = ? AND e.closed = 0 ORDER BY h.execution_id`,
+  openChildren: 'SELECT id FROM executions WHERE parent_id = ? AND closed = 0 ORDER BY id LIMIT ?',
+  keyed: 'SELECT id FROM executions WHERE parent_id = ? AND key = ? AND attempt = ? AND key IS NOT NULL',
+  latestKeyed: `
+    SELECT id FROM executions WHERE root_id = ? AND key = ? AND key IS NOT NULL ORDER BY id DESC LIMIT 1`,
+  liveTasks: `
+    SELECT id FROM executions
+    WHERE runs_in = ? AND kind = 'task' AND state IN ('queued', 'running') ORDER BY id`,
+  taskNamed: `
+    SELECT id FROM executions WHERE runs_in = ? AND native_id = ? AND kind = 'task' ORDER BY id DESC LIMIT 1`,
+  nextInput: `
+    SELECT execution_id AS id FROM inputs WHERE session_id = ? AND steer_id IS NULL
+    ORDER BY position, execution_id LIMIT 1`,
+  inputs: 'SELECT execution_id AS id FROM inputs WHERE session_id = ? ORDER BY position, execution_id',
+  owed: `
+    SELECT id FROM notices
+    WHERE session_id = ?1 AND state IN ('owed', 'claimed') AND state = 'owed' AND mode = 'each' AND not_before <= ?2
+    ORDER BY owed_at, id LIMIT ?3`,
+  pendingOn: "SELECT id FROM notices WHERE counted_on = ? AND state IN ('owed', 'claimed') ORDER BY id",
+  pendingFor: `
+    SELECT id FROM notices WHERE session_id = ? AND state IN ('owed', 'claimed') ORDER BY owed_at, id`,
+  noticesOfSteer: 'SELECT id FROM notices WHERE steer_id = ? ORDER BY id',
+  noticesOfContinuation: 'SELECT id FROM notices WHERE continuation_id = ? ORDER BY id',
+  noticeOf: 'SELECT id FROM notices WHERE execution_id = ?',
+  openSteers: "SELECT id FROM steers WHERE session_id = ? AND state IN ('claimed', 'written') ORDER BY id",
+  runsOf: "SELECT id FROM runs WHERE session_id = ? AND state = 'running' ORDER BY id",
+  runOwnedBy: "SELECT id FROM runs WHERE owner_id = ? AND state = 'running'",
+};
+
+/**
+ * Everything unclosed that the session runs or owns and whose parent it neither runs nor owns. What runs in it comes
+ * from one index; what it owns but does not run from another.
+ */
+const openOwnedBySql = `
+SELECT e.id AS id FROM (
+  SELECT id FROM executions WHERE runs_in = ?1 AND closed = 0
+  UNION ALL
+  SELECT id FROM executions
+  WHERE cancelled_by = ?1 AND closed = 0 AND cancelled_by IS NOT NULL AND cancelled_by IS NOT runs_in
+) AS own
+JOIN executions e ON e.id = own.id
+LEFT JOIN executions p ON p.id = e.parent_id
+WHERE p.id IS NULL OR (p.runs_in IS NOT ?1 AND p.cancelled_by IS NOT ?1)
+ORDER BY e.id`;
+
+/** Prepares them. */
+export function idStatements(db: Database): IdStatements {
+  const list = (sql: string): ((...params: Param[]) => Ids) => {
+    const statement = db.prepare(`SELECT json_group_array(id) FROM (${sql})`);
+    return (...params) => statement.json(params) as Ids;
+  };
+  const number = (sql: string): ((...params: Param[]) => number) => {
+    const statement = db.prepare(sql);
+    return (...params) => Number(statement.row(params)?.[0] ?? 0);
+  };
+  const made = Object.fromEntries(Object.entries(lists).map(([name, sql]) => [name, list(sql)])) as {
+    readonly [Name in keyof typeof lists]: (...params: Param[]) => Ids;
+  };
+  return {
+    ...made,
+    openOwnedBy: list(openOwnedBySql),
+    headPosition: number('SELECT min(position) FROM inputs WHERE session_id = ?'),
+    tailPosition: number('SELECT max(position) FROM inputs WHERE session_id = ?'),
+    refusedTurns: number(`
+      SELECT count(*) FROM turn_owners o JOIN turns t ON t.id = o.turn_id
+      WHERE o.execution_id = ? AND o.turn_id <> ? AND t.status = 'refused'`),
+  };
+}

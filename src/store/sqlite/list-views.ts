@@ -1,0 +1,178 @@
+import type { SessionId } from '../../base/ids.ts';
+import type { Execution } from '../../ledger/execution.ts';
+import { isSettled } from '../../ledger/execution.ts';
+import type { Notice } from '../../ledger/notice.ts';
+import { isPending } from '../../ledger/notice.ts';
+import type { Run, Session } from '../../ledger/session.ts';
+import type {
+  ExecutionFilter,
+  IdOf,
+  LiveRoot,
+  NoticeFilter,
+  Page,
+  RunFilter,
+  SessionFilter,
+} from '../views.ts';
+import { countedBelow } from '../views.ts';
+import type { Database } from './driver.ts';
+import { pagesOf } from './pages.ts';
+import type { SqliteTables } from './tables.ts';
+
+/** The lists, answered at once. */
+export interface Lists {
+  executions(filter: ExecutionFilter): Page<Execution>;
+  notices(filter: NoticeFilter): Page<Notice>;
+  sessions(filter: SessionFilter): Page<Session>;
+  runs(filter: RunFilter): Page<Run>;
+  liveRoots(limit: number): LiveRoot[];
+  resolvePrefix(kind: keyof IdOf, prefix: string, limit: number): string[];
+}
+
+/** Prepares every list. Which way a filter goes is chosen by the most selective index that it can use. */
+export function lists(db: Database, tables: SqliteTables): Lists {
+  return {
+    executions: executionLists(db, tables),
+    notices: noticeLists(db, tables),
+    sessions: sessionList(db, tables),
+    runs: runLists(db, tables),
+    liveRoots: liveRootList(db, tables),
+    resolvePrefix: prefixes(db),
+  };
+}
+
+function executionLists(db: Database, tables: SqliteTables): Lists['executions'] {
+  const rest = ['state', 'kind', 'project', 'root', 'closed'] as const;
+  const columns = 'id, state, kind, project, parent_id IS NULL AS root, closed';
+  const paged = pagesOf(db, (ids) => tables.executions.all(ids), rest);
+  const all = paged(`SELECT ${columns} FROM executions WHERE id < ?`);
+  const ofRoot = paged(`SELECT ${columns} FROM executions WHERE root_id = ? AND id < ?`);
+  const ofSession = paged(`SELECT ${columns} FROM executions WHERE runs_in = ? AND closed = ? AND id < ?`);
+  const unclosedRoots = paged(
+    `SELECT ${columns} FROM executions WHERE parent_id IS NULL AND closed = 0 AND id < ?`,
+  );
+  // However many executions are stored, few are unclosed: these are walked and sorted.
+  const unclosed = paged(
+    `SELECT ${columns} FROM executions INDEXED BY executions_unclosed WHERE closed = 0 AND id < ?`,
+  );
+  return (filter) => {
+    const { state, kind, project, root, sessionId, rootId } = filter;
+    const live = filter.live ?? (state !== undefined && !isSettled(state) ? true : undefined);
+    const closed = live === undefined ? undefined : !live;
+    const values = [state, kind, project, root, closed];
+    if (rootId !== undefined) return ofRoot([rootId], values, filter, (row) => matches(row, filter));
+    if (sessionId !== undefined) {
+      if (closed !== undefined) return ofSession([sessionId, closed], values, filter);
+      const open = ofSession([sessionId, false], values, filter);
+      return newestOf(open, ofSession([sessionId, true], values, filter), filter.limit);
+    }
+    if (live === true) return (root === true ? unclosedRoots : unclosed)([], values, filter);
+    return all([], values, filter);
+  };
+}
+
+function matches(row: Execution, filter: ExecutionFilter): boolean {
+  return filter.sessionId === undefined || row.runsIn === filter.sessionId;
+}
+
+/** The newest of two pages, each sorted and each with its own end. */
+function newestOf(a: Page<Execution>, b: Page<Execution>, limit: number): Page<Execution> {
+  // Below the place where one of them stopped, the other cannot be trusted to be complete.
+  const floor = [a.next, b.next]
+    .filter((next) => next !== undefined)
+    .sort()
+    .at(-1);
+  const items = [...a.items, ...b.items].sort((x, y) => (x.id < y.id ? 1 : -1));
+  const trusted = floor === undefined ? items : items.filter((row) => row.id >= floor);
+  const page = trusted.slice(0, limit);
+  const last = page.at(-1);
+  if (trusted.length > limit && last) return { items: page, next: last.id };
+  return floor === undefined ? { items: page } : { items: page, next: floor };
+}
+
+function noticeLists(db: Database, tables: SqliteTables): Lists['notices'] {
+  const paged = pagesOf(db, (ids) => tables.notices.all(ids), ['session_id', 'state'] as const);
+  const all = paged('SELECT id, session_id, state FROM notices WHERE id < ?');
+  const pending = paged(`
+    SELECT id, session_id, state FROM notices INDEXED BY notices_pending_for
+    WHERE state IN ('owed', 'claimed') AND id < ?`);
+  return (filter) => {
+    const { sessionId, state } = filter;
+    const way = state !== undefined && isPending(state) ? pending : all;
+    return way([], [sessionId, state], filter);
+  };
+}
+
+function sessionList(db: Database, tables: SqliteTables): Lists['sessions'] {
+  const paged = pagesOf(db, (ids) => tables.sessions.all(ids), ['project', 'state'] as const);
+  const all = paged('SELECT id, project, state FROM sessions WHERE id < ?');
+  return (filter) => all([], [filter.project, filter.state], filter);
+}
+
+function runLists(db: Database, tables: SqliteTables): Lists['runs'] {
+  const rest = ['project', 'state', 'session_id'] as const;
+  const paged = pagesOf(db, (ids) => tables.runs.all(ids), rest);
+  const all = paged('SELECT id, project, state, session_id FROM runs WHERE id < ?');
+  const running = paged(`
+    SELECT id, project, state, session_id FROM runs INDEXED BY runs_running
+    WHERE state = 'running' AND id < ?`);
+  return (filter) => {
+    const { project, state, sessionId } = filter;
+    return (state === 'running' ? running : all)([], [project, state, sessionId], filter);
+  };
+}
+
+function liveRootList(db: Database, tables: SqliteTables): Lists['liveRoots'] {
+  const roots = db.prepare(`
+    SELECT json_group_array(id) FROM (
+      SELECT id FROM executions WHERE parent_id IS NULL AND closed = 0 ORDER BY id LIMIT ?)`);
+  const below = db.prepare(`
+    WITH RECURSIVE below (id) AS (
+      SELECT ?1
+      UNION ALL
+      SELECT e.id FROM below b CROSS JOIN executions e ON e.parent_id = b.id WHERE e.closed = 0
+      LIMIT ${countedBelow + 1}
+    )
+    SELECT count(*) - 1, coalesce(sum((
+      SELECT count(*) FROM notices n WHERE n.counted_on = below.id AND n.state IN ('owed', 'claimed')
+    )), 0) FROM below`);
+  return (limit) =>
+    tables.executions.all(roots.json([limit]) as string[]).map((root) => {
+      const [openExecutions, openNotices] = below.row([root.id]) ?? [];
+      return { root, openExecutions: Number(openExecutions), openNotices: Number(openNotices) };
+    });
+}
+
+function prefixes(db: Database): Lists['resolvePrefix'] {
+  const of = (table: string) =>
+    db.prepare(`
+      SELECT json_group_array(id) FROM (
+        SELECT id FROM ${table} WHERE id >= ? AND id < ? ORDER BY id LIMIT ?)`);
+  const statements = {
+    execution: of('executions'),
+    session: of('sessions'),
+    notice: of('notices'),
+    run: of('runs'),
+    turn: of('turns'),
+    steer: of('steers'),
+  };
+  return (kind, prefix, limit) => statements[kind].json([prefix, `${prefix}~`, limit]) as string[];
+}
+
+/** Sessions that a starting server must look at. */
+export function liveSessionIds(db: Database): () => SessionId[] {
+  const sources = [
+    "SELECT id FROM sessions INDEXED BY sessions_live WHERE state = 'live'",
+    'SELECT id FROM sessions INDEXED BY sessions_lane WHERE lane_turn IS NOT NULL',
+    'SELECT id FROM sessions INDEXED BY sessions_wake WHERE wake_turn IS NOT NULL',
+    'SELECT DISTINCT session_id AS id FROM inputs',
+    `SELECT DISTINCT session_id AS id FROM notices INDEXED BY notices_pending_for
+     WHERE state IN ('owed', 'claimed')`,
+    `SELECT DISTINCT session_id AS id FROM steers INDEXED BY steers_open
+     WHERE state IN ('claimed', 'written')`,
+  ].map((sql) => db.prepare(`SELECT json_group_array(id) FROM (${sql})`));
+  return () => {
+    const ids = new Set<SessionId>();
+    for (const source of sources) for (const id of source.json([]) as SessionId[]) ids.add(id);
+    return [...ids].sort();
+  };
+}

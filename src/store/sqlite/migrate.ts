@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { StemmaError } from '../../base/errors.ts';
+import type { Database } from './driver.ts';
+import { ledgerSchema } from './migrations/0001-ledger.ts';
+import { recordsSchema } from './migrations/0002-records.ts';
+
+/** One step of the schema. Steps are only ever appended; one that was released is never edited. */
+export interface Migration {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** Every step, in order. The version of a database is how many of them it has. */
+export const migrations: readonly Migration[] = [
+  { name: '0001-ledger', sql: ledgerSchema },
+  { name: '0002-records', sql: recordsSchema },
+];
+
+interface Applied {
+  readonly version: number;
+  readonly checksum: string;
+}
+
+const bookkeeping = `
+CREATE TABLE IF NOT EXISTS migrations (
+  version INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  checksum TEXT NOT NULL,
+  applied_at INTEGER NOT NULL
+) STRICT`;
+
+/**
+ * Brings the schema up to date in one transaction. Throws `SCHEMA_TOO_NEW` for a database of a newer version and
+ * `SCHEMA_DRIFT` when a step that was applied is not the one known here; nothing is changed then.
+ */
+export function migrate(db: Database, now: number, known: readonly Migration[] = migrations): void {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    db.exec(bookkeeping);
+    const applied = appliedTo(db);
+    refuseUnknown(applied, known);
+    const record = db.prepare(
+      'INSERT INTO migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)',
+    );
+    known.forEach((step, i) => {
+      if (i < applied.length) return;
+      db.exec(step.sql);
+      record.run([i + 1, step.name, checksumOf(step), now]);
+    });
+    db.exec('COMMIT');
+  } catch (error) {
+    if (db.inTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function appliedTo(db: Database): Applied[] {
+  const rows = db.prepare('SELECT version, checksum FROM migrations ORDER BY version').rows([]);
+  return rows.map(([version, checksum]) => ({ version: Number(version), checksum: String(checksum) }));
+}
+
+function refuseUnknown(applied: readonly Applied[], known: readonly Migration[]): void {
+  const found = applied.at(-1)?.version ?? 0;
+  if (found > known.length) {
+    const message = `The database has schema ${found}, this version knows ${known.length}: use the version that wrote it.`;
+    throw new StemmaError('SCHEMA_TOO_NEW', message, { found, known: known.length });
+  }
+  applied.forEach(({ version, checksum }, i) => {
+    const step = known[i];
+    if (version === i + 1 && step && checksumOf(step) === checksum) return;
+    const message = `Migration ${version} was applied as another text than this version has; restore a backup, or use the version that wrote it.`;
+    throw new StemmaError('SCHEMA_DRIFT', message, { version });
+  });
+}
+
+/** SHA-256 of a step's text, in hex. */
+export function checksumOf(step: Migration): string {
+  return createHash('sha256').update(step.sql).digest('hex');
+}

@@ -1,0 +1,211 @@
+import type { Clock } from '../../base/clock.ts';
+import { StemmaError } from '../../base/errors.ts';
+import type { Rule } from '../../ledger/decision.ts';
+import type { LedgerEvent, Wake } from '../../ledger/effects.ts';
+import type { Asking } from '../../ledger/questions.ts';
+import { answerAll } from '../../ledger/questions.ts';
+import type { Committed, Decided, LedgerStore } from '../../ledger/store.ts';
+import type { FinishedWake, WakeRow, WakeRows } from '../../wakeups/rows.ts';
+import { applyEffects, mergeWakes } from '../apply.ts';
+import { makeDatabaseId } from '../cursor.ts';
+import type { Records } from '../records.ts';
+import type { EventLog, RecoveryViews, Views } from '../views.ts';
+import { SqliteAnswers } from './answer.ts';
+import { DatabaseError, isEnvironmental, toStoreError } from './database-error.ts';
+import type { Database } from './driver.ts';
+import { openDatabase } from './driver.ts';
+import type { Commitment, Mark } from './group-commit.ts';
+import { GroupCommit } from './group-commit.ts';
+import type { JournalStatements } from './journal-statements.ts';
+import { journalStatements } from './journal-statements.ts';
+import { migrate } from './migrate.ts';
+import { sqliteRecords } from './records.ts';
+import { SqliteTables } from './tables.ts';
+import { sqliteEventLog, sqliteRecoveryViews, sqliteViews } from './views.ts';
+
+/** How to open the one database of a data directory. */
+export interface SqliteOptions {
+  /** The file; its directory must exist. */
+  readonly file: string;
+  readonly clock: Clock;
+  /** Values in [0, 1), for the id of a new database. */
+  readonly random: () => number;
+  /** Forces a library; else `STEMMA_SQLITE`, else what this Node has. */
+  readonly library?: 'libsql' | 'node' | undefined;
+}
+
+/** A commit as this store tells it: its wake-ups carry their revision. */
+export interface CommittedRows extends Committed {
+  readonly wakes: readonly WakeRow[];
+}
+
+/** Memory that SQLite may use for pages, in KiB. */
+const pageCacheKib = 65_536;
+/** How long to wait for another process that locks the file, in milliseconds. */
+const busyTimeoutMs = 2_000;
+
+/**
+ * Opens, or makes, the database and brings its schema up to date. One process, one connection: the caller owns the lock
+ * of the data directory. Rejects with `DATA_DIR_UNUSABLE`, `DISK_FULL`, `SCHEMA_TOO_NEW` or `SCHEMA_DRIFT`.
+ */
+export async function openSqliteStore(options: SqliteOptions): Promise<SqliteStore> {
+  const { file, clock, random, library } = options;
+  try {
+    const db = await openDatabase(file, library);
+    return openStoreOn(db, file, clock, random);
+  } catch (error) {
+    if (error instanceof DatabaseError) throw toStoreError(error, file);
+    throw error;
+  }
+}
+
+/** The store on an open connection, which it then owns; closed when this throws. */
+export function openStoreOn(db: Database, file: string, clock: Clock, random: () => number): SqliteStore {
+  try {
+    db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    db.exec('PRAGMA journal_mode = WAL');
+    db.exec('PRAGMA synchronous = FULL');
+    db.exec('PRAGMA foreign_keys = ON');
+    db.exec(`PRAGMA cache_size = -${pageCacheKib}`);
+    db.exec('PRAGMA temp_store = MEMORY');
+    migrate(db, clock.now());
+    return new SqliteStore(db, file, clock, databaseIdOf(db, random));
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function databaseIdOf(db: Database, random: () => number): string {
+  const [known] = db.prepare("SELECT value FROM meta WHERE key = 'database_id'").row([]) ?? [];
+  if (known) return String(known);
+  const made = makeDatabaseId(random);
+  db.prepare("INSERT INTO meta (key, value) VALUES ('database_id', ?)").run([made]);
+  return made;
+}
+
+/** The durable ledger on SQLite, with the views, records and wake-up rows of the same database. */
+export class SqliteStore implements LedgerStore, WakeRows {
+  readonly databaseId: string;
+  readonly views: Views;
+  readonly recovery: RecoveryViews;
+  readonly events: EventLog;
+  readonly records: Records;
+  /** Which library it runs on. */
+  readonly library: 'libsql' | 'node';
+  readonly #db: Database;
+  readonly #file: string;
+  readonly #clock: Clock;
+  readonly #tables: SqliteTables;
+  readonly #answers: SqliteAnswers;
+  readonly #statements: JournalStatements;
+  readonly #commits: GroupCommit<CommittedRows>;
+  readonly #journal: { events: LedgerEvent[]; wakes: Wake[] } = { events: [], wakes: [] };
+  readonly #answer = (question: Parameters<SqliteAnswers['answer']>[0]): unknown =>
+    this.#answers.answer(question);
+  #listeners: ((committed: CommittedRows) => void)[] = [];
+  #closing: Promise<void> | undefined;
+
+  constructor(db: Database, file: string, clock: Clock, databaseId: string) {
+    this.#db = db;
+    this.#file = file;
+    this.#clock = clock;
+    this.library = db.library;
+    this.databaseId = databaseId;
+    this.#tables = new SqliteTables(db);
+    this.#answers = new SqliteAnswers(db, this.#tables);
+    this.#statements = journalStatements(db);
+    this.#commits = new GroupCommit(db, this.#commitment());
+    const read = <T>(query: () => T): Promise<T> => this.#reading(query);
+    this.views = sqliteViews(db, this.#tables, read);
+    this.recovery = sqliteRecoveryViews(db, this.#tables, read);
+    this.events = sqliteEventLog(db, databaseId, read);
+    this.records = sqliteRecords(db, read, (write) => this.#writing(write));
+  }
+
+  decide<T>(rule: () => Rule<T>): Promise<Decided<T>> {
+    return this.#writing(() => this.#decided(rule));
+  }
+
+  read<T>(asking: () => Asking<T>): Promise<T> {
+    return this.#reading(() => answerAll(asking(), this.#answer));
+  }
+
+  onCommit(listener: (committed: CommittedRows) => void): () => void {
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== listener);
+    };
+  }
+
+  dueWakes(after: number, until: number): Promise<WakeRow[]> {
+    return this.#reading(() => this.#statements.dueWakes(after, until));
+  }
+
+  nextWake(after: number): Promise<number | undefined> {
+    return this.#reading(() => this.#statements.nextWake(after));
+  }
+
+  finishWake(wake: FinishedWake, next: number | null): Promise<boolean> {
+    const { removeWake, postponeWake } = this.#statements;
+    return this.#writing(() => (next === null ? removeWake(wake) : postponeWake(wake, next)));
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#commits.drained().then(() => this.#db.close());
+    return this.#closing;
+  }
+
+  #decided<T>(rule: () => Rule<T>): Decided<T> {
+    const decision = answerAll(rule(), this.#answer);
+    if (!decision.ok) return decision;
+    applyEffects(decision.effects, this.#tables, this.#journal, this.#clock.now());
+    return { ok: true, value: decision.value };
+  }
+
+  #commitment(): Commitment<CommittedRows> {
+    return {
+      mark: (): Mark => ({ events: this.#journal.events.length, wakes: this.#journal.wakes.length }),
+      cutBack: (mark) => {
+        this.#journal.events.length = mark?.events ?? 0;
+        this.#journal.wakes.length = mark?.wakes ?? 0;
+        this.#tables.clear();
+      },
+      write: () => this.#write(),
+      tell: (told) => this.#tell(told),
+      describe: (error) => toStoreError(error, this.#file),
+    };
+  }
+
+  #write(): CommittedRows {
+    const { events, wakes } = this.#journal;
+    return {
+      events: events.length === 0 ? [] : this.#statements.appendEvents(events),
+      wakes: wakes.length === 0 ? [] : mergeWakes(wakes).map((wake) => this.#statements.oweWake(wake)),
+    };
+  }
+
+  #tell(told: CommittedRows): void {
+    this.#journal.events.length = 0;
+    this.#journal.wakes.length = 0;
+    for (const listener of this.#listeners) listener(told);
+  }
+
+  #writing<T>(write: () => T): Promise<T> {
+    if (this.#closing) return Promise.reject(closedError());
+    return this.#commits.submit(write);
+  }
+
+  async #reading<T>(query: () => T): Promise<T> {
+    if (this.#closing) throw closedError();
+    try {
+      return query();
+    } catch (error) {
+      throw isEnvironmental(error) ? toStoreError(error, this.#file) : error;
+    }
+  }
+}
+
+function closedError(): StemmaError {
+  return new StemmaError('STOPPING', 'The store is closed; nothing more is taken.');
+}

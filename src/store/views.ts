@@ -1,0 +1,145 @@
+import type { ExecutionId, NoticeId, RunId, SessionId, SteerId, TurnId } from '../base/ids.ts';
+import type { Execution, ExecutionKind, ExecutionState } from '../ledger/execution.ts';
+import type { Notice, NoticeState } from '../ledger/notice.ts';
+import type { Input, Run, Session, SessionState } from '../ledger/session.ts';
+import type { StoredEvent } from '../ledger/store.ts';
+import type { Steer, Turn } from '../ledger/turn.ts';
+
+/**
+ * Reads for the edges: lists, trees, the monitor. Each answers rows of the ledger from one consistent, committed state,
+ * by indexed statements only. None may throw for what it does not find.
+ */
+export interface Views {
+  executions(filter: ExecutionFilter): Promise<Page<Execution>>;
+  /** A whole tree, at most `limit` executions of it, or undefined when there is no such root. */
+  tree(rootId: ExecutionId, options: { readonly limit: number }): Promise<Tree | undefined>;
+  notices(filter: NoticeFilter): Promise<Page<Notice>>;
+  sessions(filter: SessionFilter): Promise<Page<Session>>;
+  /** The queue of a session, first in first out, those being steered included. */
+  inputsOf(sessionId: SessionId): Promise<Input[]>;
+  /** Roots that are not closed, oldest first, with what is open below each. */
+  liveRoots(limit: number): Promise<LiveRoot[]>;
+  runs(filter: RunFilter): Promise<Page<Run>>;
+  /** A run with the executions of its messages, by index and attempt. */
+  run(id: RunId): Promise<RunWithMessages | undefined>;
+  /** Ids that begin with `prefix`, in order, at most `limit`. */
+  resolvePrefix<Kind extends keyof IdOf>(kind: Kind, prefix: string, limit: number): Promise<IdOf[Kind][]>;
+}
+
+/** Reads for a server that starts: what was going on when the last one ended. */
+export interface RecoveryViews {
+  /** Sessions with a live conversation, a turn, a queued message or a notice owed to them. */
+  liveSessions(): Promise<Session[]>;
+  runningRuns(): Promise<Run[]>;
+}
+
+/** The committed events, in order. */
+export interface EventLog {
+  /** Identifies this database; it is part of every cursor. */
+  readonly databaseId: string;
+  eventsSince(sequence: number, filter: EventFilter, limit: number): Promise<EventPage>;
+  /** The place of the newest event, or 0. */
+  lastSequence(): Promise<number>;
+}
+
+/**
+ * One page of a list, newest first. `next` is the cursor of the page after it, absent on the last one. A page may be
+ * short, even empty, and still have a next one: how many rows one call looks at is bounded.
+ */
+export interface Page<Row> {
+  readonly items: Row[];
+  readonly next?: string;
+}
+
+/** Where a list goes on, and how much of it is wanted. */
+interface Paging {
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+export interface ExecutionFilter extends Paging {
+  readonly state?: ExecutionState | undefined;
+  readonly kind?: ExecutionKind | undefined;
+  /** Only what runs in this session. */
+  readonly sessionId?: SessionId | undefined;
+  readonly rootId?: ExecutionId | undefined;
+  readonly project?: string | undefined;
+  /** Only roots, or only what is no root. */
+  readonly root?: boolean | undefined;
+  /** Only what is not closed, or only what is. */
+  readonly live?: boolean | undefined;
+}
+
+export interface NoticeFilter extends Paging {
+  readonly sessionId?: SessionId | undefined;
+  readonly state?: NoticeState | undefined;
+}
+
+export interface SessionFilter extends Paging {
+  readonly project?: string | undefined;
+  readonly state?: SessionState | undefined;
+}
+
+export interface RunFilter extends Paging {
+  readonly project?: string | undefined;
+  readonly state?: Run['state'] | undefined;
+  readonly sessionId?: SessionId | undefined;
+}
+
+/** A tree in one consistent read. */
+export interface Tree {
+  /** Depth first, children by age: each parent before what is below it. */
+  readonly executions: Execution[];
+  readonly notices: Notice[];
+  /** Hold edges that begin or end in this tree. */
+  readonly holds: { readonly executionId: ExecutionId; readonly holderId: ExecutionId }[];
+  /** Unclosed executions of other trees that this one holds. */
+  readonly held: Execution[];
+  /** Turns that have not ended, by an owner in this tree. */
+  readonly turns: { readonly executionId: ExecutionId; readonly turn: Turn }[];
+  /** Steers with an open fate that carry a message or a notice of this tree. */
+  readonly steers: Steer[];
+  /** There are more executions than were asked for; the oldest are here. */
+  readonly isCut: boolean;
+}
+
+/** A root that is not closed, with what is open below it: itself not counted, bounded at ten thousand. */
+export interface LiveRoot {
+  readonly root: Execution;
+  readonly openExecutions: number;
+  readonly openNotices: number;
+}
+
+export interface RunWithMessages {
+  readonly run: Run;
+  readonly messages: Execution[];
+}
+
+export interface EventFilter {
+  readonly rootId?: ExecutionId | undefined;
+  readonly sessionId?: SessionId | undefined;
+}
+
+/** Events after a place. `through`: everything up to there was looked at; go on from it. `isEnd`: nothing came after it. */
+export interface EventPage {
+  readonly events: StoredEvent[];
+  readonly through: number;
+  readonly isEnd: boolean;
+}
+
+/** What a prefix can name. */
+export interface IdOf {
+  execution: ExecutionId;
+  session: SessionId;
+  notice: NoticeId;
+  run: RunId;
+  turn: TurnId;
+  steer: SteerId;
+}
+
+/** Most rows that one call of a filtered list looks at. */
+export const examinedRows = 20_000;
+/** Most events that one call of a filtered replay looks at. */
+export const examinedEvents = 20_000;
+/** Most open executions that are counted below one root. */
+export const countedBelow = 10_000;

@@ -1,0 +1,174 @@
+import type { AgentProcess } from './agent.ts';
+import type { Action } from './scheduler.ts';
+import { maybe, progress } from './scheduler.ts';
+import type { Work } from './truth.ts';
+import type { World } from './world.ts';
+
+/** Everything that an agent's process may do now. */
+export function agentActions(world: World, process: AgentProcess): Action[] {
+  return [
+    ...ownProgress(process),
+    ...taskProgress(world, process),
+    ...ideas(world, process),
+    ...misbehaviour(world, process),
+  ];
+}
+
+function ownProgress(process: AgentProcess): Action[] {
+  const { label } = process.agent;
+  const actions: Action[] = [];
+  const held = process.takeable();
+  if (held) {
+    const what = held.carried.map((one) => one.label).join('+');
+    actions.push(progress(`${label} takes up ${what}`, () => process.take(held), 12));
+  }
+  if (process.isHung || !process.activity) return actions;
+  const at = process.activity.nativeTurnId;
+  if (process.isInterruptAsked) {
+    actions.push(progress(`${at} stops as asked`, () => process.finish('interrupted'), 20));
+  }
+  if (process.isWaiting) {
+    actions.push(
+      progress(`${at} goes on`, () => {
+        process.isWaiting = false;
+        process.tell({ type: 'resumed' });
+      }),
+    );
+    return actions;
+  }
+  const waitsForCall = process.calls.some((call) => call.nativeTurnId === at);
+  if (!waitsForCall) actions.push(progress(`${at} ends`, () => process.finish('succeeded'), 8));
+  return actions;
+}
+
+function taskProgress(world: World, process: AgentProcess): Action[] {
+  const { label } = process.agent;
+  const actions: Action[] = [];
+  for (const task of process.untold) {
+    actions.push(progress(`${label} reports its task ${task}`, () => process.tellTask(task), 4));
+  }
+  for (const taskId of process.tasks.keys()) {
+    const work = world.truth.works.get(taskId);
+    if (!work || process.calls.some((call) => call.work.cause === taskId)) continue;
+    actions.push(progress(`task ${taskId} ends`, () => process.endTask(work, 'succeeded'), 4));
+  }
+  const [wake] = process.wakes;
+  if (wake !== undefined && !process.isHung && !process.isWaiting) {
+    actions.push(progress(`${label} wakes for ${wake}`, () => process.wakeFor(wake)));
+  }
+  return actions;
+}
+
+const launchKinds = ['step', 'agent', 'workflow'] as const;
+
+/** What an agent may take it into its head to launch. */
+function ideas(world: World, process: AgentProcess): Action[] {
+  const { agent, activity } = process;
+  const actions: Action[] = [];
+  if (world.budgets.has('launches')) {
+    const isBusy = process.calls.length > 1 || process.isHung || process.isWaiting;
+    if (activity && !isBusy) actions.push(maybe(`${activity.nativeTurnId} launches`, () => launch(world, process), 10));
+    for (const task of process.tasks.keys()) {
+      actions.push(maybe(`task ${task} launches`, () => launch(world, process, task), 4));
+    }
+  }
+  if (activity && agent.kind.capabilities.backgroundTasks && world.budgets.has('tasks')) {
+    actions.push(maybe(`${activity.nativeTurnId} begins a background task`, () => beginTask(world, process), 8));
+  }
+  return actions;
+}
+
+function launch(world: World, process: AgentProcess, task?: string): void {
+  world.budgets.spend('launches');
+  const { activity, agent } = process;
+  const kind = world.choices.pick(launchKinds);
+  const label = `${world.label('w')}${kind === 'agent' ? 'a' : ''}`;
+  const cause = task ?? causeWithin(world, process);
+  const work = world.truth.addWork({
+    kind: 'work',
+    label,
+    cause,
+    tells: agent.sessionId,
+    activity: task === undefined ? activity : undefined,
+    stage: 'calling',
+  });
+  const isInTurn = task === undefined || agent.kind.capabilities.locatesCalls === 'byOrder';
+  process.call(work, isInTurn && task === undefined ? activity?.nativeTurnId : undefined);
+  world.note(`  ${label}: a ${kind}, because of ${cause ?? 'nothing'}`);
+}
+
+/** The true cause of what an agent does now: one of the texts that it has taken up, or of the tasks that woke it. */
+function causeWithin(world: World, process: AgentProcess): string | null {
+  const { activity } = process;
+  if (!activity) return null;
+  const causes = [...activity.carried.map((one) => one.label), ...activity.wokenBy];
+  return causes.length === 0 ? null : world.choices.pick(causes);
+}
+
+function beginTask(world: World, process: AgentProcess): void {
+  world.budgets.spend('tasks');
+  const label = world.label('t');
+  const cause = causeWithin(world, process);
+  const work: Omit<Work, 'isHandled' | 'excuse' | 'isDetached'> = {
+    kind: 'task',
+    label,
+    cause,
+    tells: process.agent.sessionId,
+    activity: process.activity,
+    stage: 'running',
+  };
+  world.truth.addWork(work);
+  process.startTask(label);
+  world.note(`  ${label}: because of ${cause ?? 'nothing'}`);
+}
+
+function misbehaviour(world: World, process: AgentProcess): Action[] {
+  const { label } = process.agent;
+  const { budgets, facts } = world;
+  const actions: Action[] = [];
+  const fault = (budget: string, name: string, run: () => void, weight = 3): void => {
+    if (!budgets.has(budget)) return;
+    actions.push(maybe(name, () => void (budgets.spend(budget), run()), weight));
+  };
+  const { activity } = process;
+  fault('deaths', `the process of ${label} dies`, () => process.die('killed'), 2);
+  fault('repeats', `${label} repeats itself`, () => repeat(world, process));
+  if (!activity) {
+    if (!process.isHung) fault('strays', `${label} begins something by itself`, () => process.stray());
+    return actions;
+  }
+  const at = activity.nativeTurnId;
+  if (process.isHung) return actions;
+  if (!process.isWaiting) fault('questions', `${at} asks`, () => ask(process));
+  fault('turnFailures', `${at} fails`, () => fail(world, process));
+  fault('hangs', `${at} hangs`, () => {
+    process.isHung = true;
+    facts.isHung = true;
+  }, 1);
+  return actions;
+}
+
+function ask(process: AgentProcess): void {
+  process.isWaiting = true;
+  process.tell({ type: 'waiting', waitsFor: 'input', questionId: 'q1', text: 'May I?', choices: ['yes', 'no'] });
+}
+
+function fail(world: World, process: AgentProcess): void {
+  const kind = world.choices.pick(['agent', 'capacity', 'login'] as const);
+  const isKnown = kind === 'capacity' && world.choices.chance(60);
+  process.finish('failed', kind, isKnown ? world.clock.now() + 60_000 : undefined);
+}
+
+/** Says something again that it has said before, or nothing that anybody understands. */
+function repeat(world: World, process: AgentProcess): void {
+  const said = process.stream.filter((event) => isHarmlessAgain(process, event));
+  const event = said[world.choices.below(said.length + 1)];
+  if (event) process.tell(event);
+  else process.tell({ type: 'noise', what: 'garbage' });
+}
+
+function isHarmlessAgain(process: AgentProcess, event: AgentProcess['stream'][number]): boolean {
+  if (event.type === 'turnEnded' || event.type === 'taskEnded') return true;
+  const isCurrent = 'nativeTurnId' in event && event.nativeTurnId === process.activity?.nativeTurnId;
+  return (event.type === 'taken' || event.type === 'turnStarted') && isCurrent;
+}

@@ -1,0 +1,201 @@
+import type { SessionId } from '../../src/base/ids.ts';
+import type { DriverEvent, LiveTask } from '../../src/drivers/port.ts';
+import type { AgentKind } from './agent-kinds.ts';
+import type { Carried } from './texts.ts';
+import { readText } from './texts.ts';
+import type { Activity, Truth, Work, Worker } from './truth.ts';
+
+/** A text that the agent has accepted and not taken up. */
+export interface HeldText {
+  readonly deliveryId: string;
+  readonly carried: Carried[];
+  readonly as: 'start' | 'steer';
+}
+
+/** A tool call on its way to the server, on a channel of its own. */
+export interface ToolCallInFlight {
+  readonly work: Work;
+  /** The turn that made it; undefined when a background task did. */
+  readonly nativeTurnId: string | undefined;
+  /** How much the agent had written to its event stream when it made the call. */
+  readonly place: number;
+  stage: 'sent' | 'handling';
+}
+
+type Unplaced = DriverEvent extends infer Event ? (Event extends DriverEvent ? Omit<Event, 'position'> : never) : never;
+
+/** The conversation of one session as its agent keeps it: it outlives every process, theirs and ours. */
+export class SimulatedAgent implements Worker {
+  readonly label: string;
+  readonly sessionId: SessionId;
+  readonly kind: AgentKind;
+  readonly truth: Truth;
+  /** The agent's own record: which text was taken up in which turn. */
+  readonly record = new Map<string, string>();
+  process: AgentProcess | undefined;
+  turns = 0;
+
+  constructor(label: string, sessionId: SessionId, kind: AgentKind, truth: Truth) {
+    this.label = label;
+    this.sessionId = sessionId;
+    this.kind = kind;
+    this.truth = truth;
+    truth.workers.push(this);
+  }
+
+  begin(): AgentProcess {
+    this.process = new AgentProcess(this);
+    return this.process;
+  }
+
+  pendingTexts(): readonly Carried[][] {
+    return this.process?.inbox.map((held) => held.carried) ?? [];
+  }
+
+  activityNow(): Activity | undefined {
+    return this.process?.activity;
+  }
+}
+
+/** A living process of an agent: what it does by its own rules, and the stream in which it tells about it. */
+export class AgentProcess {
+  readonly agent: SimulatedAgent;
+  readonly stream: DriverEvent[] = [];
+  readonly tasks = new Map<string, LiveTask>();
+  /** Background tasks that have begun without a word about it yet. */
+  readonly untold = new Set<string>();
+  /** Background tasks that have ended, and for which it will wake. */
+  readonly wakes: string[] = [];
+  inbox: HeldText[] = [];
+  calls: ToolCallInFlight[] = [];
+  activity: Activity | undefined;
+  isAlive = true;
+  isHung = false;
+  isWaiting = false;
+  isInterruptAsked = false;
+
+  constructor(agent: SimulatedAgent) {
+    this.agent = agent;
+  }
+
+  tell(event: Unplaced): void {
+    this.stream.push({ ...event, position: this.stream.length + 1 } as DriverEvent);
+  }
+
+  accept(deliveryId: string, text: string, as: HeldText['as']): void {
+    this.inbox.push({ deliveryId, carried: readText(text), as });
+  }
+
+  /** What it may take up now: a text for a new turn only when idle, unless it lets texts into the running turn. */
+  takeable(): HeldText | undefined {
+    const { kind } = this.agent;
+    if (this.isHung || this.isWaiting) return undefined;
+    if (this.activity === undefined && kind.bindsSteerToTurn) return this.inbox.find((held) => held.as === 'start');
+    return this.inbox[0];
+  }
+
+  take(held: HeldText): void {
+    this.inbox = this.inbox.filter((other) => other !== held);
+    const { deliveryId, carried } = held;
+    if (this.activity === undefined) this.#begin({ deliveryId }, false);
+    else this.tell({ type: 'taken', nativeTurnId: this.activity.nativeTurnId, deliveryId });
+    const activity = this.activity as Activity | undefined;
+    if (!activity) return;
+    activity.carried.push(...carried);
+    this.agent.record.set(deliveryId, activity.nativeTurnId);
+    this.agent.truth.take(this.agent.sessionId, carried);
+  }
+
+  /** Begins to work because a background task has ended, or takes that into the running turn. */
+  wakeFor(label: string): void {
+    this.wakes.splice(this.wakes.indexOf(label), 1);
+    const running = this.activity;
+    if (running) this.tell({ type: 'turnStarted', nativeTurnId: running.nativeTurnId, taskId: label });
+    else this.#begin({ taskId: label }, false);
+    this.activity?.wokenBy.push(label);
+    this.agent.truth.wake(label);
+  }
+
+  /** Begins to work without anything that it was told. */
+  stray(): void {
+    this.#begin({}, true);
+  }
+
+  #begin(why: { readonly deliveryId?: string; readonly taskId?: string }, isLate: boolean): void {
+    const nativeTurnId = `${this.agent.label}.n${++this.agent.turns}`;
+    this.activity = { nativeTurnId, carried: [], wokenBy: [], isLate };
+    this.tell({ type: 'turnStarted', nativeTurnId, ...why });
+  }
+
+  /** Is idle again. An agent that binds steers to turns takes them all up before an end that is its own. */
+  finish(status: 'succeeded' | 'failed' | 'interrupted', error?: 'agent' | 'capacity' | 'login', resetsAt?: number): void {
+    const { kind, truth } = this.agent;
+    if (kind.bindsSteerToTurn) {
+      const bound = this.inbox.filter((held) => held.as === 'steer');
+      if (status !== 'interrupted') bound.forEach((held) => this.take(held));
+      this.inbox = this.inbox.filter((held) => held.as === 'start');
+    }
+    const { activity } = this;
+    if (!activity) return;
+    this.activity = undefined;
+    this.isWaiting = false;
+    this.isInterruptAsked = false;
+    this.#abortCalls(activity);
+    truth.finish(activity, status === 'succeeded');
+    this.tell({
+      type: 'turnEnded',
+      nativeTurnId: activity.nativeTurnId,
+      status,
+      answer: `answer of ${activity.nativeTurnId}`,
+      tasks: [...this.tasks.values()],
+      ...(error ? { error: { kind: error, message: `the ${error} failed`, ...(resetsAt === undefined ? {} : { resetsAt }) } } : {}),
+    });
+  }
+
+  /** Nobody waits for the answer of a call whose turn is over. Without an id in the call it does not even go out. */
+  #abortCalls(activity: Activity): void {
+    for (const call of this.calls) {
+      if (call.nativeTurnId !== activity.nativeTurnId || call.work.stage !== 'calling') continue;
+      call.work.stage = 'never';
+      if (this.agent.kind.capabilities.locatesCalls === 'byOrder') this.calls = this.calls.filter((other) => other !== call);
+    }
+  }
+
+  call(work: Work, nativeTurnId: string | undefined): void {
+    this.calls.push({ work, nativeTurnId, place: this.stream.length, stage: 'sent' });
+  }
+
+  startTask(label: string): void {
+    this.tasks.set(label, { taskId: label, name: label });
+    this.untold.add(label);
+  }
+
+  tellTask(label: string): void {
+    this.untold.delete(label);
+    this.tell({ type: 'taskStarted', task: { taskId: label, name: label } });
+  }
+
+  endTask(work: Work, status: 'succeeded' | 'failed' | 'cancelled'): void {
+    if (this.untold.has(work.label)) this.tellTask(work.label);
+    this.tasks.delete(work.label);
+    work.stage = 'ended';
+    this.tell({ type: 'taskEnded', taskId: work.label, status, result: `result of ${work.label}` });
+    if (this.agent.kind.capabilities.wakesByItself) this.wakes.push(work.label);
+  }
+
+  /** The process is dead: its turn, its queue, its tasks and its calls with it. The record stays. */
+  die(reason: string): void {
+    if (!this.isAlive) return;
+    this.isAlive = false;
+    this.activity = undefined;
+    this.inbox = [];
+    for (const call of this.calls) if (call.work.stage === 'calling') call.work.stage = 'never';
+    this.calls = this.calls.filter((call) => call.stage === 'handling');
+    for (const label of this.tasks.keys()) {
+      const work = this.agent.truth.works.get(label);
+      if (work) work.stage = 'ended';
+    }
+    this.tasks.clear();
+    this.tell({ type: 'exited', reason });
+  }
+}

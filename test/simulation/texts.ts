@@ -1,0 +1,22 @@
+/** What a text that an agent receives carries, read from the text itself and from nothing else. */
+export type Carried =
+  | { readonly kind: 'message'; readonly label: string }
+  | {
+      readonly kind: 'result';
+      /** Whose result. Everything in a history has a label of its own, which is also its name in the ledger. */
+      readonly label: string;
+      readonly noticeId: string;
+      readonly epoch: number;
+      readonly isMarkedAgain: boolean;
+    };
+
+const head = /^\[stemma (ntc_\S+) #(\d+)\] (\S+) (?:succeeded|failed|cancelled|lost) \(exe_\S+\)\n?(\(delivered again)?/gm;
+
+/** Reads a text as the agent reads it: results announce themselves, anything else is a message by its own label. */
+export function readText(text: string): Carried[] {
+  const results = [...text.matchAll(head)].map((match): Carried => {
+    const [, noticeId = '', epoch = '', label = '', again] = match;
+    return { kind: 'result', label, noticeId, epoch: Number(epoch), isMarkedAgain: again !== undefined };
+  });
+  return results.length > 0 ? results : [{ kind: 'message', label: text }];
+}

@@ -1,0 +1,153 @@
+import type { SessionId } from '../../src/base/ids.ts';
+import type { Carried } from './texts.ts';
+import type { Violations } from './violations.ts';
+
+/** A message of a person or of a run. Its text is its label. */
+export interface Message {
+  readonly kind: 'message';
+  readonly label: string;
+  /** The work whose program sent it, or null: a root. */
+  readonly cause: string | null;
+  readonly sessionId: SessionId;
+  taken: number;
+}
+
+/** Something launched, or background work of an agent, with its true cause: the text because of which it exists. */
+export interface Work {
+  readonly kind: 'work' | 'task';
+  readonly label: string;
+  readonly cause: string | null;
+  /** The session whose agent must hear of the end; null where only a program does. */
+  readonly tells: SessionId | null;
+  /** The activity of the agent that launched it, if an agent did while it was at work. */
+  readonly activity: Activity | undefined;
+  /** `calling`: asked for, not yet known to exist. `never`: refused, or its call came to nothing. */
+  stage: 'calling' | 'running' | 'ended' | 'never';
+  /** An agent took the result up in a turn that succeeded. */
+  isHandled: boolean;
+  /** Why nobody needs to handle it any more. */
+  excuse: string | undefined;
+  /** It, and all below it, holds nothing any more. */
+  isDetached: boolean;
+}
+
+/** One stretch of work of an agent, as it truly is. */
+export interface Activity {
+  readonly nativeTurnId: string;
+  readonly carried: Carried[];
+  /** Background tasks whose end it handles. */
+  readonly wokenBy: string[];
+  /** It began by itself, without a text and without a task. */
+  readonly isLate: boolean;
+}
+
+/** An agent as far as the truth about work is concerned. */
+export interface Worker {
+  readonly label: string;
+  /** Texts that it has accepted and not taken up. */
+  pendingTexts(): readonly Carried[][];
+  activityNow(): Activity | undefined;
+}
+
+/**
+ * What is really the case, whatever the ledger believes: who caused what, what is alive, what was handled. The causes
+ * come from the choices of the simulated agents themselves, so this knowledge owes nothing to the code under test.
+ */
+export class Truth {
+  readonly messages = new Map<string, Message>();
+  readonly works = new Map<string, Work>();
+  readonly workers: Worker[] = [];
+  readonly #violations: Violations;
+  readonly #takenResults = new Set<string>();
+
+  constructor(violations: Violations) {
+    this.#violations = violations;
+  }
+
+  addMessage(label: string, sessionId: SessionId, cause: string | null): void {
+    this.messages.set(label, { kind: 'message', label, cause, sessionId, taken: 0 });
+  }
+
+  addWork(given: Pick<Work, 'kind' | 'label' | 'cause' | 'tells' | 'activity' | 'stage'>): Work {
+    const work: Work = { ...given, isHandled: false, excuse: undefined, isDetached: false };
+    this.works.set(work.label, work);
+    return work;
+  }
+
+  /** Whether `label` is `above`, or was caused by it, directly or not, with nothing detached in between. */
+  isUnder(label: string, above: string): boolean {
+    let at: string | null = label;
+    while (at !== null) {
+      if (at === above) return true;
+      const thing: Message | Work | undefined = this.works.get(at) ?? this.messages.get(at);
+      if (thing?.kind !== 'message' && thing?.isDetached) return false;
+      at = thing?.cause ?? null;
+    }
+    return false;
+  }
+
+  /** An agent takes a text up. Each message once, for ever; a result again only if its text says so. */
+  take(sessionId: SessionId, carried: readonly Carried[]): void {
+    for (const one of carried) {
+      if (one.kind === 'result') this.#takeResult(one);
+      else this.#takeMessage(sessionId, one.label);
+    }
+  }
+
+  #takeMessage(sessionId: SessionId, label: string): void {
+    const message = this.messages.get(label);
+    if (!message) return this.#violations.report('CROSS', `an agent got a text that nobody wrote: ${label}`);
+    message.taken++;
+    if (message.sessionId !== sessionId) this.#violations.report('CROSS', `${label} went to another session`);
+    if (message.taken > 1) this.#violations.report('TWICE', `message ${label} was taken up twice`);
+  }
+
+  #takeResult(result: Extract<Carried, { kind: 'result' }>): void {
+    const isAgain = this.#takenResults.has(result.label);
+    this.#takenResults.add(result.label);
+    if (isAgain && !result.isMarkedAgain) {
+      this.#violations.report('TWICE', `the result of ${result.label} was taken up again without a mark`);
+    }
+  }
+
+  /** A task woke its agent, which hears of its end thereby. */
+  wake(label: string): void {
+    if (this.#takenResults.has(label)) this.#violations.report('TWICE', `the agent woke for ${label}, whose end it knew`);
+    this.#takenResults.add(label);
+  }
+
+  /** An agent is idle again. What it took up is handled if it succeeded. */
+  finish(activity: Activity, hasSucceeded: boolean): void {
+    if (!hasSucceeded) return;
+    const labels = [...activity.carried.map((one) => one.label), ...activity.wokenBy];
+    for (const label of labels) {
+      const work = this.works.get(label);
+      if (work) work.isHandled = true;
+    }
+  }
+
+  /** What of `above` is alive, in words; undefined when all of it is over and handled. */
+  alive(above: string, only: 'all' | 'programs' = 'all'): string | undefined {
+    for (const work of this.works.values()) {
+      const why = stateOf(work, only);
+      if (why && !work.isDetached && work.label !== above && this.isUnder(work.label, above)) return why;
+    }
+    if (only === 'programs') return undefined;
+    for (const worker of this.workers) {
+      const at = worker.activityNow();
+      if (at && [...at.carried.map((one) => one.label), ...at.wokenBy].some((label) => this.isUnder(label, above)))
+        return `${worker.label} is at work on it`;
+      const pending = worker.pendingTexts().find((text) => text.some((one) => this.isUnder(one.label, above)));
+      if (pending) return `a text about ${pending[0]?.label} is in the queue of ${worker.label}`;
+    }
+    return undefined;
+  }
+}
+
+function stateOf(work: Work, only: 'all' | 'programs'): string | undefined {
+  if (work.stage === 'running') return `${work.label} runs`;
+  if (only === 'programs' || work.excuse !== undefined) return undefined;
+  if (work.stage === 'calling') return `the launch of ${work.label} is on its way`;
+  if (work.stage === 'ended' && work.tells !== null && !work.isHandled) return `nobody has handled the end of ${work.label}`;
+  return undefined;
+}

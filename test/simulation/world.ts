@@ -1,0 +1,38 @@
+import type { VirtualClock } from '../../src/base/virtual-clock.ts';
+import type { Ids, SessionId } from '../../src/base/ids.ts';
+import { SimulatedAgent } from './agent.ts';
+import type { AgentKind } from './agent-kinds.ts';
+import type { Choices } from './choices.ts';
+import type { Budgets, Gates } from './scheduler.ts';
+import type { Truth } from './truth.ts';
+import type { Violations } from './violations.ts';
+
+/** Everything that outlives our server, and what the actors of a history share. */
+export interface World {
+  readonly choices: Choices;
+  readonly budgets: Budgets;
+  readonly gates: Gates;
+  readonly clock: VirtualClock;
+  readonly ids: Ids;
+  readonly truth: Truth;
+  readonly violations: Violations;
+  readonly agents: Map<SessionId, SimulatedAgent>;
+  /** The kind of every agent of this history, by the name of its profile. */
+  readonly kinds: ReadonlyMap<string, AgentKind>;
+  /** Asked for by persons, deadlines or budgets: without one of these nothing may end as cancelled. */
+  readonly asked: { cancels: number; readonly interrupted: Set<SessionId>; readonly stopped: Set<SessionId> };
+  /** Facts that excuse what would otherwise be a violation. */
+  readonly facts: { isConversationGone: boolean; isHung: boolean };
+  note(line: string): void;
+  /** `w1`, `w2`, …: labels are unique in a history and are the names that the ledger sees. */
+  label(prefix: 'w' | 't' | 'p'): string;
+}
+
+/** The agent of a session. It comes into being when it is first asked for. */
+export function agentOf(world: World, sessionId: SessionId, kind: AgentKind): SimulatedAgent {
+  const known = world.agents.get(sessionId);
+  if (known) return known;
+  const agent = new SimulatedAgent(`A${world.agents.size}`, sessionId, kind, world.truth);
+  world.agents.set(sessionId, agent);
+  return agent;
+}
