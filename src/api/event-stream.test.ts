@@ -177,6 +177,17 @@ describe('the event stream', () => {
     expect((await edge.call('/api/v1/events')).status).toBe(503);
   });
 
+  test('stopping lets a wait answer with what holds, at once', async () => {
+    const root = edge.ledger.register({ name: 'root' });
+    const waiting = edge.call(`/api/v1/executions/${root.id}/wait?timeoutMs=60000`);
+    await expect.poll(() => edge.ledger.listeners.size).toBe(1);
+    edge.api.stop();
+    expect(await (await waiting).json()).toMatchObject({
+      closed: false,
+      holding: [{ executionId: root.id }],
+    });
+  });
+
   test('unknown filters are refused', async () => {
     expect((await edge.call('/api/v1/events?root=exe_01JZZ')).status).toBe(404);
     expect((await edge.call('/api/v1/events?rot=exe_01JZZ')).status).toBe(400);

@@ -8,13 +8,11 @@ import type { HandlerContext, HandlersOf } from './route-request.ts';
 import type { ApiPorts, Principal } from './ports.ts';
 import { present, valueOf } from './problems.ts';
 
+type OutsideNames = 'registerExecution' | 'settleExecution' | 'heartbeatExecution';
 type Names =
   | 'query'
   | 'listExecutions'
   | 'getExecution'
-  | 'registerExecution'
-  | 'settleExecution'
-  | 'heartbeatExecution'
   | 'getTree'
   | 'waitExecution'
   | 'cancelExecution'
@@ -28,19 +26,6 @@ export function executionHandlers({ ports }: HandlerContext): HandlersOf<Names> 
     query: async ({ body, call }) => valueOf(await executions.query(await withSession(ports, body), call)),
     listExecutions: async ({ query }) => queries.executions(await listFilter(ports, query)),
     getExecution: async ({ parameter, call }) => read(await findReadable(ports, parameter, call.caller)),
-    registerExecution: async ({ body, call }) => {
-      const { executionId, token } = valueOf(await executions.register(body, call));
-      return { ...(await read(executionId)), ...(token === undefined ? {} : { token }) };
-    },
-    settleExecution: async ({ parameter, body, call }) => {
-      const id = await findChild(ports, parameter, call.caller);
-      valueOf(await executions.settle(id, body, call));
-      return read(id);
-    },
-    heartbeatExecution: async ({ parameter, call }) => {
-      const id = await findChild(ports, parameter, call.caller);
-      return valueOf(await executions.heartbeat(id, call));
-    },
     getTree: async ({ parameter, call }) => {
       const id = await findReadable(ports, parameter, call.caller);
       return present(await queries.tree(id), id);
@@ -59,6 +44,27 @@ export function executionHandlers({ ports }: HandlerContext): HandlersOf<Names> 
       const id = await find(ids, 'execution', parameter);
       valueOf(await executions.detach(id, body.reason, call));
       return read(id);
+    },
+  };
+}
+
+/** The routes by which a program that runs elsewhere has its work in the tree. */
+export function outsideWorkHandlers({ ports }: HandlerContext): HandlersOf<OutsideNames> {
+  const { executions, queries } = ports;
+  const read = async (id: ExecutionId): Promise<Execution> => present(await queries.execution(id), id);
+  return {
+    registerExecution: async ({ body, call }) => {
+      const { executionId, token } = valueOf(await executions.register(body, call));
+      return { ...(await read(executionId)), ...(token === undefined ? {} : { token }) };
+    },
+    settleExecution: async ({ parameter, body, call }) => {
+      const id = await findChild(ports, parameter, call.caller);
+      valueOf(await executions.settle(id, body, call));
+      return read(id);
+    },
+    heartbeatExecution: async ({ parameter, call }) => {
+      const id = await findChild(ports, parameter, call.caller);
+      return valueOf(await executions.heartbeat(id, call));
     },
   };
 }

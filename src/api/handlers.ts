@@ -1,10 +1,17 @@
 import type { RouteName } from '../contract/routes.ts';
-import { executionHandlers } from './execution-handlers.ts';
-import { otherHandlers } from './other-handlers.ts';
+import { executionHandlers, outsideWorkHandlers } from './execution-handlers.ts';
+import { noticeHandlers, runHandlers, serverHandlers } from './other-handlers.ts';
 import type { HandlerContext, HandlersOf } from './route-request.ts';
 import { sessionHandlers } from './session-handlers.ts';
 
 /** All handlers; that none is missing is checked by the compiler. */
 export function createHandlers(context: HandlerContext): HandlersOf<RouteName> {
-  return { ...executionHandlers(context), ...sessionHandlers(context), ...otherHandlers(context) };
+  return {
+    ...executionHandlers(context),
+    ...outsideWorkHandlers(context),
+    ...sessionHandlers(context),
+    ...noticeHandlers(context),
+    ...runHandlers(context),
+    ...serverHandlers(context),
+  };
 }

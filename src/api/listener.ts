@@ -26,13 +26,15 @@ export interface ListenOptions {
 /** Listens. Rejects with `PORT_IN_USE`, or with what the operating system said. */
 export async function listen({ host, port, clock, fetch }: ListenOptions): Promise<Listener> {
   const badRequest = new StemmaError('INVALID_INPUT', 'The request is not valid HTTP.');
+  // The library's own Request and Response stay out of the globals: agents' clients and tests share this process.
+  const answer = getRequestListener(fetch, {
+    overrideGlobalObjects: false,
+    errorHandler: () => problemResponse(badRequest),
+  });
   const server = createServer(
     // A slow sender must not keep a connection for ever; answers may take as long as they like (waits, streams).
     { headersTimeout: 20_000, requestTimeout: 60_000, keepAliveTimeout: 20_000 },
-    getRequestListener(fetch, {
-      overrideGlobalObjects: false,
-      errorHandler: () => problemResponse(badRequest),
-    }),
+    (incoming, outgoing) => void answer(incoming, outgoing),
   );
   server.on('clientError', (_error, socket) => refuse(socket as Socket, badRequest));
   await bound(server, host, port);

@@ -7,30 +7,34 @@ import type { HandlerContext, HandlersOf } from './route-request.ts';
 import type { Principal } from './ports.ts';
 import { present, valueOf } from './problems.ts';
 
-type Names =
-  | 'monitor'
-  | 'listNotices'
-  | 'waiveNotice'
-  | 'redeliverNotice'
-  | 'listRuns'
-  | 'createRun'
-  | 'getRun'
-  | 'cancelRun'
-  | 'listAgents'
-  | 'checkAgent'
-  | 'createSignInLink'
-  | 'version';
+type NoticeNames = 'listNotices' | 'waiveNotice' | 'redeliverNotice';
+type RunNames = 'listRuns' | 'createRun' | 'getRun' | 'cancelRun';
+type ServerNames = 'monitor' | 'listAgents' | 'checkAgent' | 'createSignInLink' | 'version';
 
-/** The routes about notices, runs, agents and the server itself. */
-export function otherHandlers(context: HandlerContext): HandlersOf<Names> {
+/** The routes about agents and the server itself. */
+export function serverHandlers(context: HandlerContext): HandlersOf<ServerNames> {
   const { ports } = context;
-  const { queries, ids, runs } = ports;
   return {
     monitor: async ({ query }) => {
       // The cursor first: what is committed between the two is then seen twice, never missed.
       const eventCursor = ports.feed.currentCursor();
-      return { ...(await queries.monitor(await listFilter(ports, query))), eventCursor };
+      return { ...(await ports.queries.monitor(await listFilter(ports, query))), eventCursor };
     },
+    listAgents: async () => ({ items: [...ports.agents.list()] }),
+    checkAgent: async ({ parameter }) => valueOf(await ports.agents.check(parameter)),
+    createSignInLink: async ({ call }) => {
+      const { code, expiresAtMs } = await ports.access.createSignInCode(call.caller);
+      const url = `${context.pageOrigin()}${otherPaths.signIn}?code=${encodeURIComponent(code)}`;
+      return { url, expiresAt: toInstant(expiresAtMs) };
+    },
+    version: async () => ({ name: 'stemma' as const, version: ports.health.version() }),
+  };
+}
+
+/** The routes about notices. */
+export function noticeHandlers({ ports }: HandlerContext): HandlersOf<NoticeNames> {
+  const { queries, ids } = ports;
+  return {
     listNotices: async ({ query }) => queries.notices(await listFilter(ports, query)),
     waiveNotice: async ({ parameter, body, call }) => {
       const id = await find(ids, 'notice', parameter);
@@ -42,6 +46,13 @@ export function otherHandlers(context: HandlerContext): HandlersOf<Names> {
       valueOf(await ports.notices.redeliver(id, body.reason, call));
       return present(await queries.notice(id), id);
     },
+  };
+}
+
+/** The routes about runs. */
+export function runHandlers({ ports }: HandlerContext): HandlersOf<RunNames> {
+  const { queries, ids, runs } = ports;
+  return {
     listRuns: async ({ query }) => queries.runs(await listFilter(ports, query)),
     createRun: async ({ body, call }) => {
       if (body.agents !== undefined) checkMayDefineAgents(call.caller);
@@ -56,14 +67,6 @@ export function otherHandlers(context: HandlerContext): HandlersOf<Names> {
       valueOf(await runs.cancel(id, body.reason, call));
       return present(await queries.run(id), id);
     },
-    listAgents: async () => ({ items: [...ports.agents.list()] }),
-    checkAgent: async ({ parameter }) => valueOf(await ports.agents.check(parameter)),
-    createSignInLink: async ({ call }) => {
-      const { code, expiresAtMs } = await ports.access.createSignInCode(call.caller);
-      const url = `${context.pageOrigin()}${otherPaths.signIn}?code=${encodeURIComponent(code)}`;
-      return { url, expiresAt: toInstant(expiresAtMs) };
-    },
-    version: async () => ({ name: 'stemma' as const, version: ports.health.version() }),
   };
 }
 

@@ -62,10 +62,9 @@ describe('ids', () => {
     expect(response.status).toBe(409);
     const { code, data } = await problemOf(response);
     expect(code).toBe('AMBIGUOUS_ID');
-    expect((data?.['matches'] as string[]).length).toBeGreaterThan(1);
+    expect(data?.['matches']).toEqual(expect.arrayContaining([one.id, two.id]));
     const whole = await edge.call(`/api/v1/executions/${two.id.toLowerCase()}`);
     expect(await whole.json()).toMatchObject({ id: two.id });
-    expect(one.id).not.toBe(two.id);
   });
 });
 

@@ -3,9 +3,10 @@ import { closeSync, fstatSync, mkdirSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ErrorCode, errorCodes, StemmaError } from '../base/errors.ts';
-import { readServerFile, type ServerFile } from '../client/discovery.ts';
+import { readServerFile, readToken, type ServerFile } from '../client/discovery.ts';
 import { send } from '../client/http.ts';
 import { otherPaths } from '../contract/routes.ts';
+import { formatDuration } from './durations.ts';
 import type { CliDeps, StartOptions } from './ports.ts';
 import { waitFor } from './server-process.ts';
 
@@ -39,8 +40,10 @@ export async function startDaemon(deps: CliDeps, options: StartOptions): Promise
   };
   await waitFor(deps.clock, isDecided, readyWithinMs);
   if (ready) return ready;
-  if (ended.code === undefined) child.kill('SIGTERM');
-  throw await startError(logFile, logStart, ended.reason);
+  if (ended.code !== undefined) throw await startError(logFile, logStart, ended.reason);
+  child.kill('SIGTERM');
+  const message = `The server was not ready within ${formatDuration(readyWithinMs)} and was stopped; its log is ${logFile}.`;
+  throw new StemmaError('TIMED_OUT', message, { logFile });
 }
 
 function argumentsFor({ dataDir, host, port, configFile }: StartOptions): string[] {
@@ -51,15 +54,15 @@ function argumentsFor({ dataDir, host, port, configFile }: StartOptions): string
 
 async function readyServer(dataDir: string, child: ChildProcess): Promise<ServerFile | undefined> {
   const server = await readServerFile(dataDir);
-  if (server?.pid !== child.pid || !server) return undefined;
-  const isReady = await send({ url: server.url }, { path: otherPaths.readyz }).then(
-    async (response) => {
-      await response.body?.cancel();
-      return true;
-    },
-    () => false,
-  );
-  return isReady ? server : undefined;
+  if (!server || server.pid !== child.pid) return undefined;
+  try {
+    const token = await readToken(server.tokenFile);
+    const response = await send({ url: server.url, token }, { path: otherPaths.readyz });
+    await response.body?.cancel();
+    return server;
+  } catch {
+    return undefined;
+  }
 }
 
 // With --json a command that fails says so in its last line.

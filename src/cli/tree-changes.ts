@@ -9,6 +9,7 @@ import {
   signOf,
   stateWords,
   titleOf,
+  titleOfNode,
   unicodeSigns,
 } from './tree-words.ts';
 
@@ -58,7 +59,7 @@ export function changeLines(before: TreeView | undefined, after: TreeView, optio
     return node ? [executionLine(node, options)] : [];
   });
   for (const notice of changes.notices) {
-    const isTold = notice.state !== 'waived' && !(notice.state === 'owed' && notice.attempt > 1);
+    const isTold = notice.state !== 'waived' && !(notice.state === 'owed' && notice.attempt > 0);
     const about = nodes.get(notice.executionId);
     if (about && !isTold && !told.has(notice.executionId)) lines.push(noticeLine(about, notice, options));
   }
@@ -69,7 +70,7 @@ function executionLine(node: TreeNode, options: ChangeOptions): Line {
   const signs = options.signs ?? unicodeSigns;
   const { execution } = node;
   const sign = signOf(execution, signs);
-  const line = [timeSpan(options), sign, span(` ${titleOf(execution, node.isRetried)}`)];
+  const line = [timeSpan(options), sign, span(` ${titleOfNode(node)}`)];
   line.push(span(signs.separator, 'dim'), span(stateWords(execution, options.now), sign.tone));
   for (const remark of remarksOn(node)) line.push(span(signs.separator, 'dim'), remark);
   if (execution.parentId === null && execution.closed) {

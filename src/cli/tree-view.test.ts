@@ -29,7 +29,7 @@ function execution(id: string, more: Partial<Execution>): Execution {
 }
 
 function notice(id: string, about: string, more: Partial<Notice>): Notice {
-  const fixed = { id: `ntc_${id}`, executionId: `exe_${about}`, attempt: 1, sessionId: 'ses_1' };
+  const fixed = { id: `ntc_${id}`, executionId: `exe_${about}`, attempt: 0, sessionId: 'ses_1' };
   return { ...fixed, state: 'owed', owedAt: at(4), ...more };
 }
 
@@ -157,7 +157,7 @@ describe('the tree view', () => {
       ),
     );
     expect(lines.slice(1).map((line) => line.split(' · ')[2])).toEqual([
-      'result owed again (attempt 2)',
+      'result owed again (delivery 3)',
       'result being delivered',
       'result being handled',
       'result waived: session_gone, by system',

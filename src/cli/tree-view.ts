@@ -8,6 +8,7 @@ import {
   signOf,
   stateWords,
   titleOf,
+  titleOfNode,
   unicodeSigns,
 } from './tree-words.ts';
 
@@ -78,11 +79,7 @@ function nodeLines(top: TreeNode, options: DrawOptions): Line[] {
 function nodeSpans(node: TreeNode, signs: Signs, options: DrawOptions): Span[] {
   const { execution } = node;
   const sign = signOf(execution, signs);
-  const spans = [
-    sign,
-    span(' '),
-    span(titleOf(execution, node.isRetried), execution.closed ? 'plain' : 'strong'),
-  ];
+  const spans = [sign, span(' '), span(titleOfNode(node), execution.closed ? 'plain' : 'strong')];
   const add = (piece: Span): void => {
     spans.push(span(signs.separator, 'dim'), piece);
   };

@@ -83,6 +83,12 @@ export function titleOf(execution: Pick<Execution, 'kind' | 'name' | 'attempt'>,
   return execution.attempt > 1 || isRetried ? `${title} (attempt ${execution.attempt})` : title;
 }
 
+/** The title of a node: a continuation is called after what it handles, which its remark says already. */
+export function titleOfNode(node: Pick<TreeNode, 'execution' | 'handles' | 'isRetried'>): string {
+  const isToldByRemark = node.execution.kind === 'continuation' && node.handles.length > 0;
+  return titleOf(isToldByRemark ? { ...node.execution, name: '' } : node.execution, node.isRetried);
+}
+
 /** `running 3.2s`, `succeeded 12s`, `waits for input 4m01s`: state and how long it has been or was in it. */
 export function stateWords(execution: Execution, now: number): string {
   const { state, waiting, createdAt, startedAt, endedAt } = execution;
@@ -117,7 +123,7 @@ export function remarksOn(node: TreeNode): Span[] {
 export function noticeWords(notice: Notice): string | undefined {
   switch (notice.state) {
     case 'owed':
-      return notice.attempt > 1 ? `result owed again (attempt ${notice.attempt})` : 'result owed';
+      return notice.attempt > 0 ? `result owed again (delivery ${notice.attempt + 1})` : 'result owed';
     case 'claimed':
       return 'result being delivered';
     case 'handed':

@@ -57,13 +57,20 @@ async function* readOnce(
   if (!body) return;
   onAnswer();
   request.onOpen?.();
+  const reader = body.getReader();
+  // Not left to fetch: its own link from the signal to the body can be collected while a quiet stream is read.
+  const cancel = (): void => void reader.cancel().catch(() => undefined);
+  signal.addEventListener('abort', cancel, { once: true });
   try {
-    for await (const chunk of body) {
-      yield* parser.push(chunk);
-    }
+    for (let read = await reader.read(); !read.done; read = await reader.read())
+      yield* parser.push(read.value);
+    signal.throwIfAborted();
   } catch (thrown) {
     signal.throwIfAborted();
     throw new StemmaError('UNREACHABLE', `The event stream of ${connection.url} broke off.`, {}, thrown);
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    cancel();
   }
 }
 

@@ -10,7 +10,7 @@ const unitMs: Readonly<Record<string, number>> = {
 const pattern = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)/;
 
 /** The longest duration that is taken anywhere: a year, in milliseconds. Longer ones are typing errors. */
-export const longestDurationMs = 366 * 86_400_000;
+const longestDurationMs = 366 * 86_400_000;
 
 /**
  * Reads `30s`, `90m`, `1h30m`, `250ms` or a number of milliseconds. Answers whole milliseconds, or undefined when the

@@ -20,21 +20,21 @@ export const executionKinds = [
 export const executionStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'lost'] as const;
 
 /** How a root ended, decided when it closed. */
-export const outcomes = ['succeeded', 'failed', 'cancelled'] as const;
+const outcomes = ['succeeded', 'failed', 'cancelled'] as const;
 
 /** What a thing can wait for. */
-export const waitingFor = ['input', 'capacity', 'login', 'lane', 'slot', 'workspace', 'dependency'] as const;
+const waitingFor = ['input', 'capacity', 'login', 'lane', 'slot', 'workspace', 'dependency'] as const;
 
 /**
  * Which rule found the parent: the execution token of the caller (`explicit`), the running `turn` of its session, the
  * live background `task`s of that session, or nothing (`none`: a person or an API key, hence a root).
  */
-export const parentSources = ['explicit', 'turn', 'task', 'none'] as const;
+const parentSources = ['explicit', 'turn', 'task', 'none'] as const;
 
 export const executionState = z.enum(executionStates).meta({ id: 'ExecutionState' });
 export const outcome = z.enum(outcomes).meta({ id: 'Outcome' });
 
-export const waiting = z
+const waiting = z
   .object({
     for: z.enum(waitingFor),
     since: instant,
@@ -51,7 +51,7 @@ export const waiting = z
   });
 export type Waiting = z.infer<typeof waiting>;
 
-export const usage = z
+const usage = z
   .object({
     inputTokens: z.number().optional(),
     outputTokens: z.number().optional(),
@@ -109,7 +109,7 @@ export const notice = z
 /** A finished execution's result, owed to a session. */
 export type Notice = z.infer<typeof notice>;
 
-export const holding = z
+const holding = z
   .object({
     executionId: z.string().optional(),
     noticeId: z.string().optional(),

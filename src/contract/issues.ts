@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { findNearest } from './nearest.ts';
 import { keysAt } from './schema-keys.ts';
 

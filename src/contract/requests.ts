@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { durationMs } from './durations.ts';
 import { execution, executionKinds, monitorRow } from './execution.ts';
 import { cursorText, queryNumber } from './page.ts';
 import { messageOptions } from './run-file.ts';
@@ -109,7 +108,7 @@ export const capacityBody = z
 export type CapacityBody = z.infer<typeof capacityBody>;
 
 /** The longest that one wait call may last, in milliseconds; call again after it. */
-export const longestWaitMs = 86_400_000;
+const longestWaitMs = 86_400_000;
 /** How long a wait lasts if the caller does not say, in milliseconds. */
 export const defaultWaitMs = 30_000;
 

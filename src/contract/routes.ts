@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { execution, monitorRow, notice, treeView, waitAnswer } from './execution.ts';
+import { execution, notice, treeView, waitAnswer } from './execution.ts';
 import { listQuery, pageOf } from './page.ts';
 import * as requests from './requests.ts';
 import { runFile } from './run-file.ts';
@@ -31,7 +31,7 @@ export interface RouteSpec {
 }
 
 /** What every API path begins with. */
-export const apiPrefix = '/api/v1';
+const apiPrefix = '/api/v1';
 
 const at = (path: string) => `${apiPrefix}${path}`;
 const get = { method: 'GET', needs: 'read', status: 200 } as const;

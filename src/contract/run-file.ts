@@ -4,7 +4,7 @@ import { durationMs } from './durations.ts';
 import { directoryPath, longText, nameText, textOf } from './text.ts';
 
 /** How many messages one run may have. */
-export const largestSequence = 1_000;
+const largestSequence = 1_000;
 
 /** What a message may say about itself besides its text. */
 export const messageOptions = z.strictObject({

@@ -3,9 +3,9 @@ import { executionState, outcome } from './execution.ts';
 import { instant } from './text.ts';
 
 /** Where a run is: waiting (for a slot, capacity, a login), running, ended. */
-export const runStates = ['waiting', 'running', 'ended'] as const;
+const runStates = ['waiting', 'running', 'ended'] as const;
 
-export const runAttempt = z
+const runAttempt = z
   .object({
     executionId: z.string(),
     attempt: z.number(),

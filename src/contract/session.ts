@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { instant } from './text.ts';
 
 /** Where a session is: no process, a live process, or stopped by a person. */
-export const sessionStates = ['cold', 'live', 'stopped'] as const;
+const sessionStates = ['cold', 'live', 'stopped'] as const;
 
 export const session = z
   .object({

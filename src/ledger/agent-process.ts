@@ -56,11 +56,20 @@ export function* agentExited(command: AgentExited): Rule<boolean> {
     const error = { code: 'LOST', message: command.reason };
     yield* end(draft, task, { state: 'lost', error }, command.fresh.at('notice', place++));
   }
+  yield* deliverOurselves(draft, session);
   const state = session.state === 'stopped' ? 'stopped' : 'cold';
   draft.add({ do: 'patchSession', id: session.id, set: { state, epoch: session.epoch + 1, position: 0 } });
   if (session.state !== state) tellState(draft, session, state);
   draft.wake('session', session.id);
   return draft.done(true);
+}
+
+/** Ends of background tasks for which the agent would have woken by itself: nobody will now, so they are delivered. */
+function* deliverOurselves(draft: Draft, session: Session): Asking<void> {
+  for (const notice of yield* ask('pendingFor', session.id)) {
+    const isLeftToAgent = notice.state === 'owed' && notice.epoch === 0 && notice.notBefore === untilItWakes;
+    if (isLeftToAgent) draft.add({ do: 'patchNotice', id: notice.id, set: { notBefore: draft.now } });
+  }
 }
 
 function* loseTurn(
@@ -133,6 +142,9 @@ export function* taskStarted(command: {
   return draft.done(true);
 }
 
+/** No instant: the agent hears of the end by waking for it, and nobody else tells it while its process lives. */
+const untilItWakes = Number.MAX_SAFE_INTEGER;
+
 /** Background work of the agent CLI ended: it settles owing a notice (R5). */
 export function* taskEnded(command: {
   readonly now: number;
@@ -140,6 +152,8 @@ export function* taskEnded(command: {
   readonly taskId: string;
   readonly status: SettledState;
   readonly result: string;
+  /** Whether the agent wakes by itself for such an end. */
+  readonly wakesByItself: boolean;
   readonly fresh: FreshIds;
 }): Rule<boolean> {
   const draft = new Draft(command.now);
@@ -151,6 +165,7 @@ export function* taskEnded(command: {
     task,
     { state: command.status, result: command.result, error },
     command.fresh.at('notice', 0),
+    command.wakesByItself ? untilItWakes : command.now,
   );
   return draft.done(true);
 }

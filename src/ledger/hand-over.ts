@@ -47,7 +47,9 @@ export function* handOver(
   draft.register(row, distinct(holders, parent.id));
   for (const notice of notices) {
     if (isPending(notice.state)) yield* count(draft, notice, -1);
-    draft.notice(notice, 'hand', { continuationId, handedAt: draft.now });
+    // A claim counted this hand-over already; its number is in the text.
+    const epoch = notice.state === 'claimed' ? notice.epoch : notice.epoch + 1;
+    draft.notice(notice, 'hand', { continuationId, epoch, handedAt: draft.now });
   }
   return row;
 }

@@ -102,7 +102,7 @@ export interface CapacityDecision {
 export function* capacity(command: CapacityDecision): Rule<number> {
   const draft = new Draft(command.now);
   const waiting = (yield* ask('pendingFor', command.sessionId)).filter(
-    (notice) => notice.state === 'owed' && notice.notBefore > command.now,
+    (notice) => notice.state === 'owed' && notice.epoch > 0 && notice.notBefore > command.now,
   );
   for (const notice of waiting) {
     if (command.action === 'giveUp') yield* giveUp(draft, notice, 'capacity', 'NOTICE_UNDELIVERABLE');

@@ -37,13 +37,19 @@ export function* settle(command: Settle): Rule<{ readonly state: SettledState; r
   return draft.done({ state: command.ending.state, isNew: true });
 }
 
-/** Settles within a larger decision. */
-export function* end(draft: Draft, row: Execution, ending: Ending, noticeId: NoticeId): Asking<void> {
+/** Settles within a larger decision. A notice is not delivered before `notBefore`. */
+export function* end(
+  draft: Draft,
+  row: Execution,
+  ending: Ending,
+  noticeId: NoticeId,
+  notBefore: number = draft.now,
+): Asking<void> {
   if (isSettled(row.state) || draft.settles(row.id)) return;
   draft.settle(row, ending);
   yield* countFailure(draft, row, ending.state);
   if (!(yield* owesNotice(row))) return;
-  yield* owe(draft, row, ending, noticeId);
+  yield* owe(draft, row, ending, noticeId, notBefore);
 }
 
 /** A cancel from above or by the parent itself owes nothing; one by an operator, a budget or a deadline does. */
@@ -55,9 +61,17 @@ function* owesNotice(row: Execution): Asking<boolean> {
   return countedOn?.cancelRequested === null;
 }
 
-function* owe(draft: Draft, row: Execution, ending: Ending, id: NoticeId): Asking<void> {
+function* owe(
+  draft: Draft,
+  row: Execution,
+  ending: Ending,
+  id: NoticeId,
+  notBefore: number,
+): Asking<void> {
   if (row.reportsTo === null || row.mode === 'none') return;
   const countedOn = row.parentId ?? row.id;
+  // Nobody is there to be told, and nothing may wait for a person who may never come back.
+  const isStopped = (yield* ask('session', row.reportsTo))?.state === 'stopped';
   draft.add({
     do: 'insertNotice',
     row: {
@@ -67,25 +81,26 @@ function* owe(draft: Draft, row: Execution, ending: Ending, id: NoticeId): Askin
       countedOn,
       sessionId: row.reportsTo,
       mode: row.mode,
-      state: 'owed',
+      state: isStopped ? 'waived' : 'owed',
       attempt: 0,
       epoch: 0,
       steerId: null,
       continuationId: null,
-      reason: null,
-      actor: null,
-      notBefore: draft.now,
+      reason: isStopped ? 'session_stopped' : null,
+      actor: isStopped ? { kind: 'system' } : null,
+      notBefore,
       owedAt: draft.now,
       handedAt: null,
       handledAt: null,
     },
   });
   draft.tell({
-    type: 'notice.owed',
+    type: isStopped ? 'notice.waived' : 'notice.owed',
     rootId: row.rootId,
     sessionId: row.reportsTo,
     data: { noticeId: id, executionId: row.id, state: ending.state },
   });
+  if (isStopped) return;
   draft.open(countedOn, 1);
   for (const holder of yield* ask('holders', row.id)) draft.open(holder, 1);
   draft.wake('session', row.reportsTo);

@@ -36,7 +36,7 @@ export function* agentStarted(command: AgentStarted): Rule<Observed> {
   const draft = new Draft(command.now);
   if (!session) return draft.done<Observed>('ignored');
   const lane = session.laneTurn === null ? undefined : yield* ask('turn', session.laneTurn);
-  if (lane && command.deliveryId === lane.id) return draft.done(start(draft, lane, command));
+  if (lane && command.deliveryId === lane.id) return draft.done(yield* takeUp(draft, session, lane, command));
   const running = yield* runningTurn(session);
   if (running) return draft.done<Observed>(yield* during(draft, session, running, command));
   const adopted = yield* adopt(draft, session, command);
@@ -51,7 +51,7 @@ export function* agentTook(command: AgentStarted & { readonly deliveryId: string
   const draft = new Draft(command.now);
   if (!session) return draft.done<Observed>('ignored');
   const lane = session.laneTurn === null ? undefined : yield* ask('turn', session.laneTurn);
-  if (lane && command.deliveryId === lane.id) return draft.done(start(draft, lane, command));
+  if (lane && command.deliveryId === lane.id) return draft.done(yield* takeUp(draft, session, lane, command));
   const running = yield* runningTurn(session);
   if (running && running.nativeTurnId === command.nativeTurnId) {
     const adopted = yield* adopt(draft, session, command);
@@ -62,8 +62,20 @@ export function* agentTook(command: AgentStarted & { readonly deliveryId: string
   return yield* agentStarted(command);
 }
 
-function start(draft: Draft, lane: Turn, command: AgentStarted): Observed {
+/** The text of the lane begins its turn, unless it was taken up in what the agent had begun by itself. */
+function* takeUp(draft: Draft, session: Session, lane: Turn, command: AgentStarted): Asking<Observed> {
   if (lane.state !== 'starting') return 'ignored';
+  const wake = session.wakeTurn === null ? undefined : yield* ask('turn', session.wakeTurn);
+  if (wake?.nativeTurnId !== command.nativeTurnId) return start(draft, lane, command);
+  for (const owner of yield* ask('owners', lane.id)) yield* join(draft, wake, owner);
+  draft.add({ do: 'patchTurn', id: lane.id, set: { state: 'ended', status: 'joined', endedAt: draft.now } });
+  draft.add({ do: 'patchSession', id: session.id, set: { laneTurn: wake.id, wakeTurn: null } });
+  const data = { turnId: lane.id, status: 'joined' };
+  draft.tell({ type: 'turn.ended', rootId: null, sessionId: session.id, data });
+  return 'joined';
+}
+
+function start(draft: Draft, lane: Turn, command: AgentStarted): Observed {
   const { nativeTurnId, position } = command;
   draft.add({
     do: 'patchTurn',

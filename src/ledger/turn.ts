@@ -28,7 +28,8 @@ export interface Turn {
   readonly status: TurnStatus | null;
 }
 
-export type TurnStatus = 'succeeded' | 'failed' | 'interrupted' | 'refused' | 'lost';
+/** `joined`: its text was taken up in a turn that the agent had begun by itself, which its owners joined. */
+export type TurnStatus = 'succeeded' | 'failed' | 'interrupted' | 'refused' | 'joined' | 'lost';
 
 export type TurnInput = 'start' | 'wait' | 'resume' | 'end';
 

@@ -15,6 +15,7 @@ export type LedgerDriverEvent = Exclude<DriverEvent, { type: 'exited' }>;
 /** What is known of the process that the event came from. */
 export interface Observer {
   readonly endIsNegativeProof: boolean;
+  readonly wakesByItself: boolean;
   /** Number of the process in the life of the session. */
   readonly epoch: number;
 }
@@ -71,7 +72,13 @@ export async function observe(
       return 'nothing';
     case 'taskEnded':
       await store.decide(() =>
-        taskEnded({ ...common, taskId: event.taskId, status: event.status, result: event.result }),
+        taskEnded({
+          ...common,
+          taskId: event.taskId,
+          status: event.status,
+          result: event.result,
+          wakesByItself: how.wakesByItself,
+        }),
       );
       return 'mayDeliver';
     case 'waiting': {

@@ -37,6 +37,8 @@ export class SessionTurns {
   #own: TurnId | undefined;
   /** The turn whose text is with the agent, or may be: it is not sent again without evidence. */
   #sent: TurnId | undefined;
+  /** The same, when nobody knows whether the agent has it. */
+  #uncertain: TurnId | undefined;
   #deaths = 0;
   #isDetached = false;
 
@@ -111,7 +113,10 @@ export class SessionTurns {
     if (!session) return;
     const current = session.laneTurn === null ? undefined : await this.#turn(session.laneTurn);
     if (current && !this.#open) await this.#ensureOpen(session, false);
-    if (current?.state === 'starting' && this.#sent !== current.id) return this.#send(session, current.id);
+    if (current?.state === 'starting') {
+      return this.#sent === current.id ? this.#resolveSend(current) : this.#send(session, current.id);
+    }
+    if (this.#open) await withdrawLeftovers(this.#context, this.sessionId, this.#open);
     const { store, clock, ids, node } = this.#context;
     const fresh = new FreshIds(ids);
     const { sessionId } = this;
@@ -144,11 +149,23 @@ export class SessionTurns {
       return this.#failSend(turn, { code: 'AGENT_FAILED', message: outcome.reason }, false);
     }
     this.#sent = turn.id;
-    if (outcome.outcome === 'uncertain') {
-      this.#context.report('send.uncertain', { turnId: turn.id, reason: outcome.reason });
-    }
     const { store, clock } = this.#context;
     await store.decide(() => markWritten({ now: clock.now(), turnId: turn.id }));
+    if (outcome.outcome !== 'uncertain') return;
+    this.#context.report('send.uncertain', { turnId: turn.id, reason: outcome.reason });
+    this.#uncertain = turn.id;
+    await this.#resolveSend(turn);
+  }
+
+  /** A text whose sending nobody is certain of: only what the agent provably never got fails, and is sent again. */
+  async #resolveSend(turn: Turn): Promise<void> {
+    if (this.#uncertain !== turn.id || !this.#open) return;
+    const evidence = await this.#open.conversation.evidence(turn.id);
+    if (evidence.state === 'unknown') return this.#lookLater();
+    this.#uncertain = undefined;
+    if (evidence.state !== 'absent') return;
+    this.#sent = undefined;
+    await this.#failSend(turn, { code: 'AGENT_FAILED', message: 'The agent never got the text.' }, false);
   }
 
   async #failSend(turn: Turn, error: Failure, isFinal: boolean): Promise<void> {
@@ -169,6 +186,7 @@ export class SessionTurns {
     const open = this.#open;
     this.#open = undefined;
     const result = open ? await open.conversation.end() : 'dead';
+    if (result === 'dead') this.#sent = undefined;
     if (result === 'dead') await buryAgent(this.#context, this.sessionId, open?.conversation, reason);
     else this.#open = open;
     return result;
@@ -190,6 +208,7 @@ export class SessionTurns {
     if (opened.isDead) return undefined;
     this.#open = opened.open;
     this.#sent = opened.pending ?? this.#sent;
+    this.#uncertain = opened.pending;
     return this.#open;
   }
 
@@ -200,7 +219,10 @@ export class SessionTurns {
     this.#context.report('agent.notOpened', { sessionId: session.id, code, message });
     const turn = await this.#laneTurn();
     if (turn?.state === 'starting') return this.#failSend(turn, { code, message }, code !== 'AGENT_FAILED');
-    if (!turn) return;
+    if (turn) await this.#lookLater();
+  }
+
+  async #lookLater(): Promise<void> {
     const { store, clock } = this.#context;
     const { sessionId } = this;
     await store.decide(() => wakeLater({ now: clock.now(), sessionId, delayMs: reopenDelayMs }));
@@ -222,9 +244,11 @@ export class SessionTurns {
     if (event.type === 'turnStarted') this.#deaths = 0;
     const consequence = await observe(this.#context, this.sessionId, event, {
       endIsNegativeProof: open.driver.capabilities.negativeProof === 'turnEnd',
+      wakesByItself: open.driver.capabilities.wakesByItself,
       epoch: open.epoch,
     });
-    if (event.type === 'turnEnded') await withdrawLeftovers(this.#context, this.sessionId, open);
+    if (event.type === 'turnEnded' && (await withdrawLeftovers(this.#context, this.sessionId, open)))
+      await this.#lookLater();
     if (consequence === 'mayDeliver' && this.#open) await this.#deliver();
   }
 

@@ -30,17 +30,22 @@ export async function steerNext(
   await store.decide(() => resolveSteer({ now: clock.now(), steerId: steer.id, what: 'refused' }));
 }
 
-/** A driver that proves by withdrawal is asked for every text whose turn has ended without it. */
+/** A driver that proves by withdrawal is asked for every text whose turn has ended without it. True: not all are known. */
 export async function withdrawLeftovers(
   context: TurnsContext,
   sessionId: SessionId,
   open: OpenSession,
-): Promise<void> {
-  if (open.driver.capabilities.negativeProof !== 'withdraw') return;
+): Promise<boolean> {
+  if (open.driver.capabilities.negativeProof !== 'withdraw') return false;
   const { store, clock } = context;
+  let hasUnknown = false;
   for (const steer of await store.read(() => ask('openSteers', sessionId))) {
+    const turn = await store.read(() => ask('turn', steer.turnId));
+    if (turn?.state !== 'ended') continue;
     const answer = await open.conversation.withdraw(steer.id);
+    if (answer === 'unknown') hasUnknown = true;
     if (answer !== 'withdrawn') continue;
     await store.decide(() => resolveSteer({ now: clock.now(), steerId: steer.id, what: 'withdrawn' }));
   }
+  return hasUnknown;
 }

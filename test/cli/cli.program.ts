@@ -6,7 +6,7 @@ import type { RunningServer, StartOptions } from '../../src/cli/ports.ts';
 import { processDeps } from '../../src/cli/process-deps.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { isAlive } from '../../src/cli/server-process.ts';
-import { ContractServer } from './contract-server.ts';
+import { ContractServer, problem } from './contract-server.ts';
 
 // The command line in a process of its own, over a server that only listens: for what signals, files and pipes do.
 
@@ -22,10 +22,12 @@ async function startServer({ dataDir, port }: StartOptions): Promise<RunningServ
   if (port === 1) throw new StemmaError('PORT_IN_USE', 'The port 1 is taken.', { port });
   const server = new ContractServer();
   await server.start();
-  server.routes['GET /readyz'] = () => ({ body: {} });
   server.routes['GET /sessions'] = () => ({ body: { items: [] } });
   const tokenFile = join(dataDir, 'token');
-  writeFileSync(tokenFile, randomBytes(8).toString('hex'), { mode: 0o600 });
+  const token = randomBytes(8).toString('hex');
+  writeFileSync(tokenFile, token, { mode: 0o600 });
+  server.routes['GET /readyz'] = (_body, _url, { headers }) =>
+    headers.authorization === `Bearer ${token}` ? { body: {} } : problem('UNAUTHORIZED', 'no token');
   const ready = {
     url: server.url,
     dataDir,

@@ -1,7 +1,6 @@
 import type { AgentProcess } from './agent.ts';
 import type { Action } from './scheduler.ts';
 import { maybe, progress } from './scheduler.ts';
-import type { Work } from './truth.ts';
 import type { World } from './world.ts';
 
 /** Everything that an agent's process may do now. */
@@ -83,7 +82,7 @@ function launch(world: World, process: AgentProcess, task?: string): void {
   const { activity, agent } = process;
   const kind = world.choices.pick(launchKinds);
   const label = `${world.label('w')}${kind === 'agent' ? 'a' : ''}`;
-  const cause = task ?? causeWithin(world, process);
+  const cause = task === undefined ? causeWithin(world, process) : (world.truth.works.get(task)?.cause ?? null);
   const work = world.truth.addWork({
     kind: 'work',
     label,
@@ -101,7 +100,7 @@ function launch(world: World, process: AgentProcess, task?: string): void {
 function causeWithin(world: World, process: AgentProcess): string | null {
   const { activity } = process;
   if (!activity) return null;
-  const causes = [...activity.carried.map((one) => one.label), ...activity.wokenBy];
+  const causes = world.truth.sourcesOf(activity);
   return causes.length === 0 ? null : world.choices.pick(causes);
 }
 
@@ -109,7 +108,7 @@ function beginTask(world: World, process: AgentProcess): void {
   world.budgets.spend('tasks');
   const label = world.label('t');
   const cause = causeWithin(world, process);
-  const work: Omit<Work, 'isHandled' | 'excuse' | 'isDetached'> = {
+  const work: Parameters<World['truth']['addWork']>[0] = {
     kind: 'task',
     label,
     cause,

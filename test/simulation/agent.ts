@@ -193,7 +193,8 @@ export class AgentProcess {
     this.calls = this.calls.filter((call) => call.stage === 'handling');
     for (const label of this.tasks.keys()) {
       const work = this.agent.truth.works.get(label);
-      if (work) work.stage = 'ended';
+      // What nobody has heard of when it dies, nobody can ever hear of.
+      if (work) work.stage = work.isKnown ? 'ended' : 'never';
     }
     this.tasks.clear();
     this.tell({ type: 'exited', reason });

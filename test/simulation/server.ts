@@ -1,7 +1,6 @@
 import type { Clock } from '../../src/base/clock.ts';
 import type { FaultPoint } from '../../src/base/faults.ts';
 import { onFaultPoint } from '../../src/base/faults.ts';
-import type { SessionId } from '../../src/base/ids.ts';
 import { Owner } from '../../src/base/lifetime.ts';
 import type { LedgerStore } from '../../src/ledger/store.ts';
 import type { Wakeups } from '../../src/ledger/wakeups.ts';
@@ -10,14 +9,13 @@ import { Commits } from '../../src/runs/commits.ts';
 import type { RunsContext } from '../../src/runs/ports.ts';
 import { Stopping } from '../../src/runs/stopping.ts';
 import { wakeHandler } from '../../src/runs/wake-handler.ts';
+import type { MemorySnapshot } from '../../src/store/memory/state.ts';
 import { MemoryStore } from '../../src/store/memory/store.ts';
 import { Sessions } from '../../src/turns/sessions.ts';
 import type { TurnsContext } from '../../src/turns/ports.ts';
 import { localWakeups } from '../../src/wakeups/local.ts';
 import type { OnHandOut } from './agent-driver.ts';
 import { SimulatedDrivers } from './agent-driver.ts';
-import type { LedgerState } from './ledger-state.ts';
-import { stateOf } from './ledger-state.ts';
 import type { Programs } from './programs.ts';
 import type { Action } from './scheduler.ts';
 import type { World } from './world.ts';
@@ -25,15 +23,12 @@ import type { World } from './world.ts';
 /** Thrown at the fault point at which the server dies, so that nothing behind it is done. */
 class Crash extends Error {}
 
-/** What one server process is born with: what the one before it had made durable. */
-export type Durable = ReturnType<MemoryStore['snapshot']>;
-
 export interface ServerParts {
   readonly world: World;
   readonly programs: Programs;
   readonly onHandOut: OnHandOut;
   /** Hears of every commit, with the state after it. */
-  readonly onCommit: (state: LedgerState) => void;
+  readonly onCommit: (state: MemorySnapshot) => void;
 }
 
 /** One process of our server: the product's own code, wired as the program wires it, until it stops or dies. */
@@ -51,15 +46,17 @@ export class Server {
   #isAlive = true;
   #isReady = false;
   #stepsToDeath = Number.POSITIVE_INFINITY;
-  #left: Durable | undefined;
+  #left: MemorySnapshot | undefined;
 
-  constructor(parts: ServerParts, durable: Durable | undefined) {
+  constructor(parts: ServerParts, durable: MemorySnapshot | undefined) {
     const { world } = parts;
     this.#world = world;
     const clock = this.#clock();
     this.#memory = durable ? MemoryStore.restore(durable, { clock }) : new MemoryStore({ clock });
-    this.#memory.onCommit(() => {
-      if (this.#isAlive) parts.onCommit(stateOf(this.#memory.snapshot()));
+    this.#memory.onCommit(({ events }) => {
+      if (!this.#isAlive) return;
+      for (const event of events) world.detail(() => `    · ${event.type} ${JSON.stringify(event.data)}`);
+      parts.onCommit(this.#memory.snapshot());
     });
     this.store = this.#mortal(this.#memory);
     this.#drivers = new SimulatedDrivers(world, parts.onHandOut);
@@ -88,14 +85,15 @@ export class Server {
   }
 
   /** What is durable now, or was when it died. */
-  get durable(): Durable {
+  get durable(): MemorySnapshot {
     return this.#left ?? this.#memory.snapshot();
   }
 
   /** The order of a start: find out what an earlier process left, then handle wake-ups. */
   start(): void {
     const work = async (): Promise<void> => {
-      await this.sessions.recover(sessionsToRecover(stateOf(this.#memory.snapshot())));
+      const left = await this.#memory.recovery.liveSessions();
+      await this.sessions.recover(left.map((session) => session.id));
       const handle = wakeHandler(this.#runs, this.stopping);
       await this.#wakeups.start(async (wake) => {
         await this.#world.gates.pass(`wake-up of ${wake.kind}`);
@@ -205,12 +203,6 @@ export class Server {
       transcript: { append: () => undefined },
     };
   }
-}
-
-/** Sessions in which an earlier process may have left something. */
-function sessionsToRecover(state: LedgerState): SessionId[] {
-  const rows = state.sessions.filter((row) => row.state === 'live' || row.laneTurn !== null || row.wakeTurn !== null);
-  return rows.map((row) => row.id);
 }
 
 function never<T>(): Promise<T> {

@@ -23,6 +23,8 @@ export interface Work {
   readonly activity: Activity | undefined;
   /** `calling`: asked for, not yet known to exist. `never`: refused, or its call came to nothing. */
   stage: 'calling' | 'running' | 'ended' | 'never';
+  /** The ledger has heard of it. */
+  isKnown: boolean;
   /** An agent took the result up in a turn that succeeded. */
   isHandled: boolean;
   /** Why nobody needs to handle it any more. */
@@ -69,7 +71,7 @@ export class Truth {
   }
 
   addWork(given: Pick<Work, 'kind' | 'label' | 'cause' | 'tells' | 'activity' | 'stage'>): Work {
-    const work: Work = { ...given, isHandled: false, excuse: undefined, isDetached: false };
+    const work: Work = { ...given, isKnown: false, isHandled: false, excuse: undefined, isDetached: false };
     this.works.set(work.label, work);
     return work;
   }
@@ -84,6 +86,20 @@ export class Truth {
       at = thing?.cause ?? null;
     }
     return false;
+  }
+
+  /** Those because of whom an agent works in this activity: a message, or whoever caused the work whose end it handles. */
+  sourcesOf(activity: Activity): (string | null)[] {
+    return [...activity.carried.map((one) => one.label), ...activity.wokenBy].map((label) => this.#sourceOf(label));
+  }
+
+  #sourceOf(label: string): string | null {
+    const work = this.works.get(label);
+    return work ? work.cause : label;
+  }
+
+  #isAbout(source: string | null, above: string): boolean {
+    return source !== null && this.isUnder(source, above);
   }
 
   /** An agent takes a text up. Each message once, for ever; a result again only if its text says so. */
@@ -135,10 +151,9 @@ export class Truth {
     if (only === 'programs') return undefined;
     for (const worker of this.workers) {
       const at = worker.activityNow();
-      if (at && [...at.carried.map((one) => one.label), ...at.wokenBy].some((label) => this.isUnder(label, above)))
-        return `${worker.label} is at work on it`;
-      const pending = worker.pendingTexts().find((text) => text.some((one) => this.isUnder(one.label, above)));
-      if (pending) return `a text about ${pending[0]?.label} is in the queue of ${worker.label}`;
+      if (at && this.sourcesOf(at).some((source) => this.#isAbout(source, above))) return `${worker.label} is at work on it`;
+      const pending = worker.pendingTexts().flat().find((one) => this.#isAbout(this.#sourceOf(one.label), above));
+      if (pending) return `a text about ${pending.label} is in the queue of ${worker.label}`;
     }
     return undefined;
   }

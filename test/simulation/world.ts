@@ -24,6 +24,8 @@ export interface World {
   /** Facts that excuse what would otherwise be a violation. */
   readonly facts: { isConversationGone: boolean; isHung: boolean };
   note(line: string): void;
+  /** Noted only when somebody wants to read everything. */
+  detail(line: () => string): void;
   /** `w1`, `w2`, …: labels are unique in a history and are the names that the ledger sees. */
   label(prefix: 'w' | 't' | 'p'): string;
 }

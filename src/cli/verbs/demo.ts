@@ -6,7 +6,7 @@ import { notRunning, readServerFile, readToken } from '../../client/discovery.ts
 import { StemmaClient } from '../../client/stemma-client.ts';
 import type { RunFileInput } from '../../contract/run-file.ts';
 import type { CliContext } from '../context.ts';
-import { exitCodes } from '../exit.ts';
+import { exitCodes, Interrupted } from '../exit.ts';
 import { reportEnd, showLive } from '../live-view.ts';
 import type { RunningServer, StartOptions } from '../ports.ts';
 import { announceReady, startOptions, withStartOptions } from '../start-options.ts';
@@ -58,15 +58,27 @@ async function demo(context: CliContext, _args: readonly unknown[], options: Opt
 
 // Nothing of it shall remain, unless it fails: then the data say why.
 async function demoOnce(context: CliContext, start: StartOptions): Promise<number> {
-  const isFresh = !context.isDataFlag;
-  const dataDir = isFresh ? await mkdtemp(join(tmpdir(), 'stemma-demo-')) : start.dataDir;
-  const server = await context.deps.startServer({ port: 0, ...start, dataDir });
-  const exitCode = await serve(context, server, async () =>
-    playDemo(context, await clientOf(context, server), dataDir),
+  if (context.isDataFlag) return playAlone(context, { port: 0, ...start });
+  const dataDir = await mkdtemp(join(tmpdir(), 'stemma-demo-'));
+  let isWanted = true;
+  try {
+    const exitCode = await playAlone(context, { port: 0, ...start, dataDir });
+    isWanted = exitCode !== exitCodes.ok;
+    return exitCode;
+  } catch (thrown) {
+    isWanted = !(thrown instanceof Interrupted);
+    throw thrown;
+  } finally {
+    if (isWanted) context.talk(`What happened is in ${dataDir}.`);
+    else await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function playAlone(context: CliContext, start: StartOptions): Promise<number> {
+  const server = await context.deps.startServer(start);
+  return serve(context, server, async () =>
+    playDemo(context, await clientOf(context, server), start.dataDir),
   );
-  if (isFresh && exitCode === exitCodes.ok) await rm(dataDir, { recursive: true, force: true });
-  else if (isFresh) context.talk(`The data are in ${dataDir}.`);
-  return exitCode;
 }
 
 async function serve(

@@ -3,7 +3,9 @@ import type { RpcError } from './messages.ts';
 
 // RequestError.authRequired of the SDK.
 const authRequired = -32000;
-const limitWords = /rate.?limit|usage.?limit|quota|too many requests|resource.?exhausted|\b429\b/i;
+// A bare 429 may be a count of anything.
+const limitWords =
+  /rate.?limit|usage.?limit|quota|too many requests|resource.?exhausted|(?:status|http)(?: code)?\W{0,2}429\b/i;
 
 /**
  * What a JSON-RPC error of a prompt means. Agents agree on no shape for usage limits: claude-agent-acp says
@@ -14,8 +16,10 @@ export function readAgentError(error: RpcError): AgentError {
   const status = firstNumber(data, ['status', 'statusCode', 'httpStatus', 'code']);
   const kind = firstText(data, ['errorKind', 'kind', 'type', 'errorType']);
   const message = error.message === '' ? `the agent answered with error ${error.code}` : error.message;
-  if (error.code === authRequired || status === 401 || kind === 'auth_required') return { kind: 'login', message };
-  const isLimit = status === 429 || error.code === 429 || limitWords.test(kind ?? '') || limitWords.test(error.message);
+  if (error.code === authRequired || status === 401 || kind === 'auth_required')
+    return { kind: 'login', message };
+  const isLimit =
+    status === 429 || error.code === 429 || limitWords.test(kind ?? '') || limitWords.test(error.message);
   if (!isLimit) return { kind: 'agent', message };
   const resetsAt = readInstant(data);
   return { kind: 'capacity', message, ...(resetsAt === undefined ? {} : { resetsAt }) };
@@ -25,7 +29,9 @@ export function readAgentError(error: RpcError): AgentError {
 function flatten(data: unknown): [string, unknown][] {
   if (typeof data !== 'object' || data === null) return [];
   const own = Object.entries(data);
-  const inner = own.flatMap(([, value]) => (typeof value === 'object' && value !== null ? Object.entries(value) : []));
+  const inner = own.flatMap(([, value]) =>
+    typeof value === 'object' && value !== null ? Object.entries(value) : [],
+  );
   return [...own, ...inner];
 }
 
@@ -43,7 +49,8 @@ function firstText(data: readonly [string, unknown][], names: readonly string[])
 function readInstant(data: readonly [string, unknown][]): number | undefined {
   const names = ['resetsAt', 'resets_at', 'resetAt', 'reset_at'];
   const value = data.find(([key]) => names.includes(key))?.[1];
-  if (typeof value === 'number' && Number.isFinite(value)) return value < 100_000_000_000 ? value * 1000 : value;
+  if (typeof value === 'number' && Number.isFinite(value))
+    return value < 100_000_000_000 ? value * 1000 : value;
   const parsed = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   return Number.isNaN(parsed) ? undefined : parsed;
 }

@@ -34,7 +34,12 @@ class BoundedText {
     const bytes = Buffer.byteLength(text);
     this.#isCut = this.#bytes + bytes > limitBytes;
     // A character that the cut splits is dropped.
-    const kept = this.#isCut ? Buffer.from(text).subarray(0, limitBytes - this.#bytes).toString().replace(/\uFFFD$/, '') : text;
+    const kept = this.#isCut
+      ? Buffer.from(text)
+          .subarray(0, limitBytes - this.#bytes)
+          .toString()
+          .replace(/\uFFFD$/, '')
+      : text;
     this.#parts.push(kept);
     this.#bytes += bytes;
   }

@@ -24,7 +24,12 @@ export class AcpConversation implements Conversation {
   #willFlush = false;
 
   /** `from` is a position at which no turn is open, or at which the open one began; events up to `floor` are known. */
-  constructor(process: StdioProcess, log: SentLog, request: OpenRequest, session: { id: string; from: number; floor: number }) {
+  constructor(
+    process: StdioProcess,
+    log: SentLog,
+    request: OpenRequest,
+    session: { id: string; from: number; floor: number },
+  ) {
     this.nativeId = session.id;
     this.#process = process;
     this.#log = log;
@@ -81,9 +86,14 @@ export class AcpConversation implements Conversation {
     if (this.#isDead) return { outcome: 'refused', reason: 'the agent process is dead' };
     const open = this.#tracker.outstanding();
     if (open) return { outcome: 'refused', reason: `the agent has not answered ${open.id} yet` };
-    if (this.#log.prompts.has(id) || this.#log.past.has(id)) return { outcome: 'refused', reason: `${id} was sent before` };
+    if (this.#log.mayHaveArrived(id)) return { outcome: 'refused', reason: `${id} was sent before` };
     const params = { sessionId: this.nativeId, prompt: [{ type: 'text', text }] };
-    const line = writeMessage({ jsonrpc: '2.0', id: turnIdOf(id), method: AGENT_METHODS.session_prompt, params });
+    const line = writeMessage({
+      jsonrpc: '2.0',
+      id: turnIdOf(id),
+      method: AGENT_METHODS.session_prompt,
+      params,
+    });
     const at = this.#tracker.position;
     try {
       this.#log.append({ t: 'prompt', id, at, hash: hashOf(text) });
@@ -97,7 +107,10 @@ export class AcpConversation implements Conversation {
   }
 
   steer(): Promise<SendOutcome> {
-    return Promise.resolve({ outcome: 'refused', reason: 'ACP does not say what becomes of a text during a turn' });
+    return Promise.resolve({
+      outcome: 'refused',
+      reason: 'ACP does not say what becomes of a text during a turn',
+    });
   }
 
   withdraw(): Promise<'unknown'> {
@@ -129,8 +142,8 @@ export class AcpConversation implements Conversation {
     await this.#writing;
     await this.#drain();
     const prompt = this.#tracker.outstanding();
-    if (!prompt) return { state: 'ended' };
-    if (!prompt.hasStarted && (!prompt.isWritten || this.#isDead)) return { state: 'unknown' };
+    if (!prompt || this.#isDead) return { state: 'ended' };
+    if (!prompt.hasStarted && !prompt.isWritten) return { state: 'unknown' };
     // One prompt was written and nothing else goes on, so the call itself proves that the agent is at work on it.
     this.#tracker.start(prompt);
     return { state: 'running', nativeTurnId: turnIdOf(prompt.id) };

@@ -4,7 +4,8 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { waitUntil } from '../../processes/pause.ts';
 import { startTestTools, type TestTools } from '../conformance/test-tools.ts';
-import { type Bench, makeBench } from './acp-harness.ts';
+import { Bench } from './acp-harness.ts';
+import { acpDriver } from './driver.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -18,9 +19,17 @@ afterEach(async () => {
 });
 
 test('a turn begins with the first sign of work and ends with the answer', async () => {
-  bench = makeBench([
+  bench = new Bench([
     { when: 'long', do: [{ say: '{{text}}' }] },
-    { when: 'Hello', do: [{ think: 'hm' }, { say: 'Let me see. ' }, { work: 'ls', ms: 10, output: 'a b' }, { say: 'Two files.' }] },
+    {
+      when: 'Hello',
+      do: [
+        { think: 'hm' },
+        { say: 'Let me see. ' },
+        { work: 'ls', ms: 10, output: 'a b' },
+        { say: 'Two files.' },
+      ],
+    },
   ]);
   const opened = await bench.open();
   if (!opened.ok) throw new Error(opened.message);
@@ -49,7 +58,7 @@ test('a turn begins with the first sign of work and ends with the answer', async
 });
 
 test('a second prompt, a steer and a withdrawal are not sent', async () => {
-  bench = makeBench([{ when: '', do: [{ say: 'x' }, { wait: 60_000 }] }]);
+  bench = new Bench([{ when: '', do: [{ say: 'x' }, { wait: 60_000 }] }]);
   const conversation = await bench.conversation();
   await conversation.start({ id: 'd1', text: 'go' });
   await bench.event('turnStarted');
@@ -62,7 +71,7 @@ test('a second prompt, a steer and a withdrawal are not sent', async () => {
 });
 
 test('failures of the agent are told by what they mean', async () => {
-  bench = makeBench([
+  bench = new Bench([
     { when: 'broken', do: [{ fail: 'I broke' }] },
     { when: 'limit', do: [{ limit: 'out of tokens', resetsInMs: 1000 }] },
     { when: 'login', do: [{ login: 'who are you?' }] },
@@ -86,7 +95,7 @@ test('failures of the agent are told by what they mean', async () => {
 });
 
 test('what no agent should do is noise and changes nothing', async () => {
-  bench = makeBench({
+  bench = new Bench({
     onSession: [{ update: { sessionUpdate: 'available_commands_update', availableCommands: [] } }],
     rules: [
       {
@@ -95,7 +104,10 @@ test('what no agent should do is noise and changes nothing', async () => {
           { garbage: 'Debugger attached' },
           { garbage: '' },
           { respond: 'end_turn', id: 'prompt:other' },
-          { update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'not here' } }, session: 'elsewhere' },
+          {
+            update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'not here' } },
+            session: 'elsewhere',
+          },
           { update: { sessionUpdate: 'telepathy' } },
           { say: 'fine' },
           { respond: 'end_turn' },
@@ -124,7 +136,7 @@ test('what no agent should do is noise and changes nothing', async () => {
 });
 
 test('activity after the answer, and before the first prompt, is a late turn of its own', async () => {
-  bench = makeBench({
+  bench = new Bench({
     onSession: [{ later: [{ say: 'early bird' }], afterMs: 50 }],
     rules: [{ when: 'go', do: [{ say: 'done' }, { later: [{ say: 'and another thing' }], afterMs: 100 }] }],
   });
@@ -146,7 +158,7 @@ test('activity after the answer, and before the first prompt, is a late turn of 
 });
 
 test('a process that dies in a turn is told as such, and takes nothing any more', async () => {
-  bench = makeBench([
+  bench = new Bench([
     { when: 'read', do: [{ say: 'x' }, { exit: 3 }] },
     { when: 'silent', do: [{ kill: true }] },
   ]);
@@ -156,7 +168,7 @@ test('a process that dies in a turn is told as such, and takes nothing any more'
   expect(bench.told()).toEqual(['started prompt:dd1', 'text: x', 'exited: exited with code 3']);
   expect(await conversation.evidence('d1')).toMatchObject({ state: 'consumed' });
   expect(await conversation.start({ id: 'd2', text: 'go' })).toMatchObject({ outcome: 'refused' });
-  expect(await conversation.locate({ meta: {} })).toMatchObject({ state: 'running' });
+  expect(await conversation.locate({ meta: {} })).toEqual({ state: 'ended' });
   expect(await conversation.interrupt()).toBe('idle');
 
   const { nativeId } = conversation;
@@ -181,7 +193,7 @@ test('a process that dies in a turn is told as such, and takes nothing any more'
 });
 
 test('an agent that hangs, ignores a cancel or stops reading can only be ended', async () => {
-  bench = makeBench([
+  bench = new Bench([
     { when: 'deaf', do: [{ ignoreCancel: true }, { say: 'x' }, { wait: 300 }, { say: 'y' }] },
     { when: 'stop', do: [{ stopReading: true }, { say: 'no more' }] },
     { when: 'hang', do: [{ say: 'z' }, { hang: true }] },
@@ -203,9 +215,19 @@ test('an agent that hangs, ignores a cancel or stops reading can only be ended',
 
 test('a tool call proves the turn that it belongs to, also before the agent says anything', async () => {
   tools = await startTestTools();
-  bench = makeBench([
-    { when: 'go', do: [{ call: 'echo', with: { text: 'a' }, silent: true }, { call: 'echo', with: { text: 'b' } }, { say: 'ok' }] },
-    { when: 'late', do: [{ say: 'bye' }, { later: [{ call: 'echo', with: { text: 'c' }, silent: true }], afterMs: 50 }] },
+  bench = new Bench([
+    {
+      when: 'go',
+      do: [
+        { call: 'echo', with: { text: 'a' }, silent: true },
+        { call: 'echo', with: { text: 'b' } },
+        { say: 'ok' },
+      ],
+    },
+    {
+      when: 'late',
+      do: [{ say: 'bye' }, { later: [{ call: 'echo', with: { text: 'c' }, silent: true }], afterMs: 50 }],
+    },
   ]);
   const conversation = await bench.conversation({ tools });
   const located: unknown[] = [];
@@ -219,23 +241,29 @@ test('a tool call proves the turn that it belongs to, also before the agent says
     { state: 'running', nativeTurnId: 'prompt:d1' },
     { state: 'ended' },
   ]);
-  expect(bench.told().slice(0, 3)).toEqual(['started prompt:dd1', 'toolCall: echo', 'toolResult: {"echoed":"b"}']);
+  expect(bench.told().slice(0, 3)).toEqual([
+    'started prompt:dd1',
+    'toolCall: echo',
+    'toolResult: {"echoed":"b"}',
+  ]);
 });
 
 test('permission is given as the profile says', async () => {
-  const rules = [{ when: 'go', do: [{ ask: 'rm -rf', allowed: [{ say: 'gone' }], denied: [{ say: 'kept' }] }] }];
+  const rules = [
+    { when: 'go', do: [{ ask: 'rm -rf', allowed: [{ say: 'gone' }], denied: [{ say: 'kept' }] }] },
+  ];
   for (const [onQuestion, answer] of [
     ['deny', 'kept'],
     ['allow', 'gone'],
   ] as const) {
-    bench = makeBench(rules, { onQuestion });
+    bench = new Bench(rules, { onQuestion });
     const conversation = await bench.conversation();
     await conversation.start({ id: 'd1', text: 'go' });
     expect((await bench.event('turnEnded')).answer).toBe(answer);
     expect(bench.told().some((line) => line.startsWith('waiting'))).toBe(false);
     await bench.close();
   }
-  bench = makeBench(rules, { onQuestion: 'ask' });
+  bench = new Bench(rules, { onQuestion: 'ask' });
   const conversation = await bench.conversation();
   await conversation.start({ id: 'd1', text: 'go' });
   const { questionId = '' } = await bench.event('waiting');
@@ -244,67 +272,83 @@ test('permission is given as the profile says', async () => {
   expect(await conversation.answer(questionId, 'Allow')).toBe(true);
   expect(await conversation.answer(questionId, 'Allow')).toBe(false);
   expect((await bench.event('turnEnded')).answer).toBe('gone');
-  expect(bench.told().slice(0, 3)).toEqual(['started prompt:dd1', 'waiting: rm -rf [Allow, Always allow, Deny]', 'resumed']);
+  expect(bench.told().slice(0, 3)).toEqual([
+    'started prompt:dd1',
+    'waiting: rm -rf [Allow, Always allow, Deny]',
+    'resumed',
+  ]);
 
   // An interrupt answers what is open, since the agent may wait for that before it stops.
   await conversation.start({ id: 'd2', text: 'go' });
   await bench.event('waiting', (event) => event.questionId !== questionId);
   expect(await conversation.interrupt()).toBe('asked');
-  expect(await bench.event('turnEnded', (end) => end.nativeTurnId === 'prompt:d2')).toMatchObject({ status: 'interrupted' });
+  expect(await bench.event('turnEnded', (end) => end.nativeTurnId === 'prompt:d2')).toMatchObject({
+    status: 'interrupted',
+  });
 });
 
 test('an agent that does not come up is unavailable, and says why', async () => {
   const cases = [
-    [{ rules: [], onInitialize: [{ exit: 7 }] }, 'exited with code 7'],
-    [{ rules: [], onInitialize: [{ garbage: 'Welcome to my shell' }, { exit: 7 }] }, 'Welcome to my shell'],
-    [{ rules: [], onInitialize: [{ hang: true }] }, 'no answer to initialize in time'],
-    [{ rules: [], onSession: [{ kill: true }] }, 'ended by SIGKILL'],
-    [{ rules: [], onSession: [{ hang: true }] }, 'no answer to session/new in time'],
+    [{ rules: [], onInitialize: [{ exit: 7 }] }, 'exited with code 7', 60_000],
+    [
+      { rules: [], onInitialize: [{ garbage: 'Welcome to my shell' }, { exit: 7 }] },
+      'Welcome to my shell',
+      60_000,
+    ],
+    [{ rules: [], onInitialize: [{ hang: true }] }, 'no answer to initialize in time', 2000],
+    [{ rules: [], onSession: [{ kill: true }] }, 'ended by SIGKILL', 60_000],
+    [{ rules: [], onSession: [{ hang: true }] }, 'no answer to', 4000],
   ] as const;
-  const results = cases.map(async ([script, expected]) => {
-    const own = makeBench(script, {}, 6000);
+  const results = cases.map(async ([script, expected, openingMs]) => {
+    const own = new Bench(script, {}, openingMs);
     const result = await own.open();
     await own.close();
     expect(result).toMatchObject({ ok: false, code: 'AGENT_UNAVAILABLE' });
     expect(result.ok ? '' : result.message).toContain(expected);
   });
   await Promise.all(results);
-  bench = makeBench([], { command: ['sh', '-c', 'echo "no such model" >&2; exit 1'] });
+  bench = new Bench([], { command: ['sh', '-c', 'echo "no such model" >&2; exit 1'] });
   const result = await bench.open();
   expect(result.ok ? '' : result.message).toMatch(/exited with code 1\nstderr: no such model/);
   await bench.close();
-  bench = makeBench([], { command: ['no-such-agent'] });
+  bench = new Bench([], { command: ['no-such-agent'] });
   expect(await bench.open()).toMatchObject({ ok: false, code: 'AGENT_UNAVAILABLE' });
   await bench.close();
-  bench = makeBench([], { model: 'huge' });
+  bench = new Bench([], { model: 'huge' });
   expect(await bench.open()).toMatchObject({ ok: false, code: 'AGENT_UNAVAILABLE' });
   await bench.close();
-  bench = makeBench({ rules: [], onSession: [{ login: 'who are you?' }] });
+  bench = new Bench({ rules: [], onSession: [{ login: 'who are you?' }] });
   expect(await bench.open()).toMatchObject({ ok: false, code: 'AGENT_FAILED' });
 });
 
 test('a conversation that the agent cannot have again is gone', async () => {
-  bench = makeBench({ rules: [], offers: { load: false } });
+  bench = new Bench({ rules: [], offers: { load: false } });
   const conversation = await bench.conversation();
   await conversation.end();
-  expect(await bench.open({ nativeId: conversation.nativeId })).toMatchObject({ ok: false, code: 'SESSION_GONE' });
+  expect(await bench.open({ nativeId: conversation.nativeId })).toMatchObject({
+    ok: false,
+    code: 'SESSION_GONE',
+  });
   await bench.close();
-  bench = makeBench([]);
+  bench = new Bench([]);
   expect(await bench.open({ nativeId: 'demo-unknown' })).toMatchObject({ ok: false, code: 'SESSION_GONE' });
 });
 
 test('an agent without HTTP tools works, and says that it has none', async () => {
   tools = await startTestTools();
-  bench = makeBench({ rules: [{ when: 'go', do: [{ call: 'echo' }, { say: 'ok' }] }], offers: { tools: false } });
+  bench = new Bench({
+    rules: [{ when: 'go', do: [{ call: 'echo' }, { say: 'ok' }] }],
+    offers: { tools: false },
+  });
   const conversation = await bench.conversation({ tools });
   await conversation.start({ id: 'd1', text: 'go' });
   await bench.event('turnEnded');
-  expect(bench.told()[0]).toContain('it has no tools');
+  expect(bench.told()[0]).toContain('it gets no tools');
   expect(tools.calls).toEqual([]);
 });
 
 test('a text whose write was not confirmed is uncertain while its process lives', async () => {
-  bench = makeBench([]);
+  bench = new Bench([]);
   const first = await bench.conversation();
   const { nativeId } = first;
   await first.detach();
@@ -318,4 +362,18 @@ test('a text whose write was not confirmed is uncertain while its process lives'
   await second.end();
   const third = await bench.conversation({ nativeId });
   expect(await third.evidence('d1')).toEqual({ state: 'absent' });
+});
+
+test('a probe finds the program, its version, and what it does not give', async () => {
+  bench = new Bench({ rules: [], offers: { load: false, tools: false } }, { sandbox: 'readOnly' });
+  const driver = acpDriver({ clock: systemClock });
+  const probed = await driver.probe(bench.profile);
+  expect(probed).toMatchObject({ found: true, version: '1' });
+  expect(probed.warnings.join(' ')).toMatch(/no tools.*sandbox: readOnly.*cannot load/);
+  expect(await driver.probe({ ...bench.profile, command: ['no-such-agent'] })).toMatchObject({
+    found: false,
+  });
+  const other = await driver.probe({ ...bench.profile, command: ['sh', '-c', 'echo usage; exit 2'] });
+  expect(other.found).toBe(true);
+  expect(other.warnings.join(' ')).toMatch(/does not answer as an ACP agent: exited with code 2.*usage/s);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { launchStdio } from '../../processes/durable-stdio.ts';
 import type { AgentProfile, Driver, Probe } from '../port.ts';
-import { environmentOf, lastWords, openConversation } from './open.ts';
+import { environmentOf, lastWords, openConversation, shortcomings } from './open.ts';
 import { Opening } from './opening.ts';
 
 /** What an ACP driver needs. */
@@ -71,9 +71,9 @@ async function probeIn(directory: string, profile: AgentProfile, clock: Clock): 
     const message = initialized.why === 'error' ? initialized.error.message : initialized.message;
     return { found: true, warnings: [`It does not answer as an ACP agent: ${message}${said}`] };
   }
-  const { version, canLoad, canResume, takesHttpTools, signIns } = initialized.agent;
+  const { version, canLoad, canResume, signIns } = initialized.agent;
   const warnings = [
-    ...(takesHttpTools ? [] : ['It takes no MCP servers over HTTP, so it gets no tools.']),
+    ...shortcomings(initialized.agent, profile),
     ...(canLoad || canResume ? [] : ['It cannot load conversations: when its process dies, they are gone.']),
     ...(signIns.length === 0 ? [] : [`It may ask to be signed in: ${signIns.join(', ')}.`]),
     ...opening.noise.slice(0, 3).map((what) => `It wrote something that is not ACP: ${what}`),

@@ -42,7 +42,8 @@ export function readMessage(line: string): Message {
     return garbage('not JSON', line);
   }
   if (typeof json !== 'object' || json === null) return garbage('not a JSON-RPC message', line);
-  const kind = 'method' in json ? ('id' in json ? 'request' : 'notification') : 'error' in json ? 'error' : 'result';
+  const kind =
+    'method' in json ? ('id' in json ? 'request' : 'notification') : 'error' in json ? 'error' : 'result';
   if (kind === 'result' && !('result' in json)) return garbage('not a JSON-RPC message', line);
   const parsed = shapes[kind].safeParse(json);
   if (!parsed.success) return garbage('not a JSON-RPC message', line);
@@ -84,15 +85,22 @@ const readers: { readonly [K in SessionUpdate['sessionUpdate']]: (update: unknow
   notice: () => ({ kind: 'quiet' }),
 };
 
-const notification = z.object({ sessionId: z.string(), update: z.object({ sessionUpdate: z.string() }).loose() });
+const notification = z.object({
+  sessionId: z.string(),
+  update: z.object({ sessionUpdate: z.string() }).loose(),
+});
 
 /** Reads the params of a `session/update` of this session. */
 export function readUpdate(params: unknown, sessionId: string): Update {
   const parsed = notification.safeParse(params);
-  if (!parsed.success) return { kind: 'unknown', what: `a session/update of unknown shape: ${brief(JSON.stringify(params))}` };
+  if (!parsed.success)
+    return { kind: 'unknown', what: `a session/update of unknown shape: ${brief(JSON.stringify(params))}` };
   const { update } = parsed.data;
   if (parsed.data.sessionId !== sessionId) {
-    return { kind: 'unknown', what: `a session/update of another conversation: ${brief(parsed.data.sessionId)}` };
+    return {
+      kind: 'unknown',
+      what: `a session/update of another conversation: ${brief(parsed.data.sessionId)}`,
+    };
   }
   if (!Object.hasOwn(readers, update.sessionUpdate)) {
     return { kind: 'unknown', what: `a session/update of unknown kind: ${brief(update.sessionUpdate)}` };
@@ -131,14 +139,19 @@ function toolCall(update: unknown): Update {
 function toolCallUpdate(update: unknown): Update {
   const parsed = tool.safeParse(update);
   const status = parsed.data?.status;
-  if (!parsed.success || (status !== 'completed' && status !== 'failed')) return { kind: 'progress', isTool: true };
+  if (!parsed.success || (status !== 'completed' && status !== 'failed'))
+    return { kind: 'progress', isTool: true };
   const blocks = (parsed.data.content ?? []).map((block) => {
     const content = toolContent.safeParse(block);
     return content.success ? blockText(content.data.content) : `[${block.type}]`;
   });
   const raw = parsed.data.rawOutput;
   const text = blocks.length > 0 || raw === undefined ? blocks.join('\n') : JSON.stringify(raw);
-  return { kind: 'toolResult', id: parsed.data.toolCallId, text: status === 'failed' ? `failed: ${text}` : text };
+  return {
+    kind: 'toolResult',
+    id: parsed.data.toolCallId,
+    text: status === 'failed' ? `failed: ${text}` : text,
+  };
 }
 
 const priced = z.object({ cost: z.object({ amount: z.number(), currency: z.literal('USD') }) });
@@ -156,11 +169,20 @@ export interface PromptResult {
 }
 
 /** The stop reasons that ACP knows. */
-export const stopReasons: readonly StopReason[] = ['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled'];
+export const stopReasons: readonly StopReason[] = [
+  'end_turn',
+  'max_tokens',
+  'max_turn_requests',
+  'refusal',
+  'cancelled',
+];
 
 const promptResult = z.object({
   stopReason: z.string(),
-  usage: z.object({ inputTokens: z.number().optional(), outputTokens: z.number().optional() }).nullish().catch(undefined),
+  usage: z
+    .object({ inputTokens: z.number().optional(), outputTokens: z.number().optional() })
+    .nullish()
+    .catch(undefined),
 });
 
 /** Reads the result of a `session/prompt`; undefined when it has no stop reason. */

@@ -28,7 +28,8 @@ export async function openConversation(request: OpenRequest, options: OpenOption
     if (found.state === 'alive') {
       // It was never told a prompt: its opening was interrupted, and nothing of it is worth keeping.
       const ended = await found.process.end({ graceMs });
-      if (ended === 'unkillable') return unavailable(`process ${found.process.identity.pid} of an earlier start cannot be ended`);
+      if (ended === 'unkillable')
+        return unavailable(`process ${found.process.identity.pid} of an earlier start cannot be ended`);
     }
     if (found.state === 'dead') await hearOut(found.process, log, request);
     return await begin(log, request, options);
@@ -39,7 +40,10 @@ export async function openConversation(request: OpenRequest, options: OpenOption
 
 /** The environment of an agent: minimal, and the profile's own. `home` is its HOME, where such agents keep their state. */
 export function environmentOf(profile: AgentProfile): Record<string, string> {
-  return minimalEnvironment({ ...(profile.home === undefined ? {} : { HOME: profile.home }), ...profile.env });
+  return minimalEnvironment({
+    ...(profile.home === undefined ? {} : { HOME: profile.home }),
+    ...profile.env,
+  });
 }
 
 async function adopt(process: StdioProcess, log: SentLog, request: OpenRequest): Promise<Opened> {
@@ -63,7 +67,11 @@ async function readAgain(
   onExit: () => void,
 ): Promise<AcpConversation> {
   const from = log.replayFrom(request.position);
-  const conversation = new AcpConversation(process, log, request, { id: log.session?.id ?? '', from, floor: request.position });
+  const conversation = new AcpConversation(process, log, request, {
+    id: log.session?.id ?? '',
+    from,
+    floor: request.position,
+  });
   process.listen({
     from: from - log.base,
     onLine: (line, end) => conversation.take(line, log.base + end),
@@ -96,44 +104,84 @@ async function begin(log: SentLog, request: OpenRequest, { clock, openingMs }: O
   const { profile, cwd, directory } = request;
   // Noted before the launch: a process that we do not live to see open must not be taken for the one before it.
   log.append({ t: 'process', base: Math.max(log.base, request.position) });
-  const launched = await launchStdio({ argv: profile.command, env: environmentOf(profile), cwd, directory, clock });
+  const launched = await launchStdio({
+    argv: profile.command,
+    env: environmentOf(profile),
+    cwd,
+    directory,
+    clock,
+  });
   if (!launched.ok) return launched;
   const { process } = launched;
-  const opening = new Opening(process, clock, openingMs);
+  try {
+    return await openIn(process, new Opening(process, clock, openingMs), log, request);
+  } catch (error) {
+    // It was never told a prompt, and nobody would know of it.
+    await process.end({ graceMs });
+    process.close();
+    throw error;
+  }
+}
+
+async function openIn(
+  process: StdioProcess,
+  opening: Opening,
+  log: SentLog,
+  request: OpenRequest,
+): Promise<Opened> {
   let conversation: AcpConversation | undefined;
   process.listen({
     from: 0,
-    onLine: (line, end) => (conversation ? conversation.take(line, log.base + end) : opening.take(line, log.base + end)),
+    onLine: (line, end) =>
+      conversation ? conversation.take(line, log.base + end) : opening.take(line, log.base + end),
     onNoise: (what) => (conversation ? conversation.noise(what) : void opening.noise.push(what)),
     onExit: (reason) => (conversation ? conversation.exit(reason) : opening.exit(reason)),
   });
   const opened = await openSession(opening, request);
-  if (!opened.ok) return giveUp(opened, opening, process, profile);
+  if (!opened.ok) return giveUp(opened, opening, process, request.profile);
   decideFates(log, opening.past);
   const { session, agent } = opened;
-  log.append({ t: 'session', id: session.id, at: session.at });
-  conversation = new AcpConversation(process, log, request, { id: session.id, from: session.at, floor: session.at });
+  const { id, at } = session;
+  log.append({ t: 'session', id, at });
+  conversation = new AcpConversation(process, log, request, { id, from: at, floor: at });
   for (const what of opening.noise) conversation.noise(what);
-  if (request.tools && !agent.takesHttpTools) conversation.noise('the agent takes no MCP servers over HTTP: it has no tools');
+  for (const what of shortcomings(agent, request.profile)) conversation.noise(what);
   for (const { message, end } of opening.rest) conversation.takeMessage(message, end);
   if (opening.exited !== undefined) conversation.exit(opening.exited);
   conversation.goLive();
-  const how = request.nativeId === undefined ? 'started' : 'resumed';
-  return { ok: true, how, conversation };
+  return { ok: true, how: request.nativeId === undefined ? 'started' : 'resumed', conversation };
+}
+
+/** What the profile wants, or every session needs, and this agent does not give: sentences for a person. */
+export function shortcomings(agent: AgentDeclaration, profile: AgentProfile): string[] {
+  const isConfined = profile.sandbox !== undefined && profile.sandbox !== 'full';
+  return [
+    ...(agent.takesHttpTools ? [] : ['It takes no MCP servers over HTTP, so it gets no tools.']),
+    ...(isConfined
+      ? [`The profile says sandbox: ${profile.sandbox}; ACP cannot ask for that, so nothing enforces it.`]
+      : []),
+  ];
 }
 
 type SessionOpened = { readonly ok: true; readonly session: OpenedSession; readonly agent: AgentDeclaration };
 type SessionRefused = OpeningFailure & { readonly wasResume?: boolean };
 type Unsuitable = { readonly ok: false; readonly why: 'gone' | 'unsuitable'; readonly message: string };
 
-async function openSession(opening: Opening, request: OpenRequest): Promise<SessionOpened | SessionRefused | Unsuitable> {
+async function openSession(
+  opening: Opening,
+  request: OpenRequest,
+): Promise<SessionOpened | SessionRefused | Unsuitable> {
   const initialized = await opening.initialize();
   if (!initialized.ok) return initialized;
   const { agent } = initialized;
   const { nativeId, cwd, profile } = request;
   const servers = request.tools && agent.takesHttpTools ? [toolServer(request.tools)] : [];
   if (nativeId !== undefined && !agent.canLoad && !agent.canResume) {
-    return { ok: false, why: 'gone', message: 'the agent cannot load conversations, and the process of this one is dead' };
+    return {
+      ok: false,
+      why: 'gone',
+      message: 'the agent cannot load conversations, and the process of this one is dead',
+    };
   }
   const method = agent.canLoad ? AGENT_METHODS.session_load : AGENT_METHODS.session_resume;
   const opened = await (nativeId === undefined
@@ -144,7 +192,9 @@ async function openSession(opening: Opening, request: OpenRequest): Promise<Sess
   if (profile.model !== undefined) {
     const choice = session.models;
     if (!choice?.values.includes(profile.model)) {
-      const offer = choice ? `it offers ${choice.values.join(', ')}` : 'it offers no choice; put the model into the command';
+      const offer = choice
+        ? `it offers ${choice.values.join(', ')}`
+        : 'it offers no choice; put the model into the command';
       return { ok: false, why: 'unsuitable', message: `the agent has no model "${profile.model}": ${offer}` };
     }
     const chosen = await opening.chooseModel(session, choice, profile.model);
@@ -166,7 +216,9 @@ function decideFates(log: SentLog, past: readonly (readonly string[])[]): void {
   const told = past.flatMap(possibleTexts).map(hashOf);
   for (const [id, { hash, fate }] of log.past) {
     if (fate !== undefined) continue;
-    const known = [...log.past.values()].filter((past) => past.hash === hash && past.fate === 'consumed').length;
+    const known = [...log.past.values()].filter(
+      (past) => past.hash === hash && past.fate === 'consumed',
+    ).length;
     const isTold = told.filter((other) => other === hash).length > known;
     log.append({ t: 'fate', id, fate: isTold ? 'consumed' : 'absent' });
   }
@@ -175,7 +227,9 @@ function decideFates(log: SentLog, past: readonly (readonly string[])[]): void {
 /** A loaded text may come in pieces, and two texts with no answer between them look like the pieces of one. */
 function possibleTexts(pieces: readonly string[]): string[] {
   if (pieces.length > manyPieces) return [pieces.join('')];
-  return pieces.flatMap((_, from) => pieces.slice(from).map((__, length) => pieces.slice(from, from + length + 1).join('')));
+  return pieces.flatMap((_, from) =>
+    pieces.slice(from).map((__, length) => pieces.slice(from, from + length + 1).join('')),
+  );
 }
 
 async function giveUp(
@@ -188,8 +242,10 @@ async function giveUp(
   await process.end({ graceMs });
   process.close();
   const name = `agent ${profile.name}`;
-  if (failure.why === 'gone') return { ok: false, code: 'SESSION_GONE', message: `${name}: ${failure.message}` };
-  if (failure.why !== 'error') return unavailable(`${name} did not open a conversation: ${failure.message}${said}`);
+  if (failure.why === 'gone')
+    return { ok: false, code: 'SESSION_GONE', message: `${name}: ${failure.message}` };
+  if (failure.why !== 'error')
+    return unavailable(`${name} did not open a conversation: ${failure.message}${said}`);
   const { kind, message } = readAgentError(failure.error);
   // A refusal to load says that the conversation is gone, unless it is about the account.
   const code = failure.wasResume && kind === 'agent' ? 'SESSION_GONE' : 'AGENT_FAILED';

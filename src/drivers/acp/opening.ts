@@ -1,5 +1,10 @@
 import { AGENT_METHODS, CLIENT_METHODS, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
-import type { InitializeRequest, LoadSessionRequest, McpServer, NewSessionRequest } from '@agentclientprotocol/sdk';
+import type {
+  InitializeRequest,
+  LoadSessionRequest,
+  McpServer,
+  NewSessionRequest,
+} from '@agentclientprotocol/sdk';
 import { z } from 'zod';
 import type { Clock } from '../../base/clock.ts';
 import { pause } from '../../processes/pause.ts';
@@ -45,7 +50,9 @@ export interface ModelChoice {
 
 const initialized = z.object({
   protocolVersion: z.number(),
-  agentInfo: z.object({ name: z.string().catch('agent'), version: z.string().optional().catch(undefined) }).nullish(),
+  agentInfo: z
+    .object({ name: z.string().catch('agent'), version: z.string().optional().catch(undefined) })
+    .nullish(),
   agentCapabilities: z
     .object({
       loadSession: z.boolean().nullish(),
@@ -55,7 +62,10 @@ const initialized = z.object({
     .nullish(),
   authMethods: z.array(z.object({ name: z.string() })).nullish(),
 });
-const opened = z.object({ sessionId: z.string().optional(), configOptions: z.array(z.unknown()).nullish().catch(undefined) });
+const opened = z.object({
+  sessionId: z.string().optional(),
+  configOptions: z.array(z.unknown()).nullish().catch(undefined),
+});
 const modelOption = z.object({ id: z.string(), category: z.literal('model'), options: z.array(z.unknown()) });
 
 /**
@@ -112,7 +122,9 @@ export class Opening {
     if (!parsed.success) return strange('initialize', answer.result);
     const { protocolVersion, agentCapabilities, agentInfo, authMethods } = parsed.data;
     if (protocolVersion !== PROTOCOL_VERSION) {
-      return silent(`the agent speaks version ${protocolVersion} of ACP; version ${PROTOCOL_VERSION} is needed`);
+      return silent(
+        `the agent speaks version ${protocolVersion} of ACP; version ${PROTOCOL_VERSION} is needed`,
+      );
     }
     const agent: AgentDeclaration = {
       ...(agentInfo?.name === undefined ? {} : { name: agentInfo.name }),
@@ -125,7 +137,10 @@ export class Opening {
     return { ok: true, agent };
   }
 
-  begin(cwd: string, mcpServers: McpServer[]): Promise<{ ok: true; session: OpenedSession } | OpeningFailure> {
+  begin(
+    cwd: string,
+    mcpServers: McpServer[],
+  ): Promise<{ ok: true; session: OpenedSession } | OpeningFailure> {
     const params: NewSessionRequest = { cwd, mcpServers };
     return this.#open(AGENT_METHODS.session_new, params, undefined);
   }
@@ -141,7 +156,11 @@ export class Opening {
     return this.#open(method, params, sessionId);
   }
 
-  async chooseModel(session: OpenedSession, choice: ModelChoice, model: string): Promise<{ ok: true } | OpeningFailure> {
+  async chooseModel(
+    session: OpenedSession,
+    choice: ModelChoice,
+    model: string,
+  ): Promise<{ ok: true } | OpeningFailure> {
     const params = { sessionId: session.id, configId: choice.configId, value: model };
     const answer = await this.#request(AGENT_METHODS.session_set_config_option, params);
     return answer.ok ? { ok: true } : answer;
@@ -166,10 +185,13 @@ export class Opening {
     const id = openingPrefix + method;
     const answered = new Promise<Answer>((resolve) => this.#waiting.set(id, resolve));
     const over = new AbortController();
-    const late = pause(this.#clock, Math.max(0, this.#deadline - this.#clock.monotonic()), over.signal).then(() =>
-      silent(`no answer to ${method} in time`),
+    const late = pause(this.#clock, Math.max(0, this.#deadline - this.#clock.monotonic()), over.signal).then(
+      () => silent(`no answer to ${method} in time`),
     );
-    const written = await Promise.race([this.#process.writeLine(writeMessage({ jsonrpc: '2.0', id, method, params })), late]);
+    const written = await Promise.race([
+      this.#process.writeLine(writeMessage({ jsonrpc: '2.0', id, method, params })),
+      late,
+    ]);
     // A refused write: the process is gone, and how it went is about to be told. The deadline covers the rest.
     const answer = typeof written === 'string' ? await Promise.race([answered, late]) : written;
     over.abort();
@@ -177,7 +199,11 @@ export class Opening {
     return answer;
   }
 
-  #settle(message: Extract<Message, { kind: 'result' | 'error' }>, answered: (answer: Answer) => void, end: number): void {
+  #settle(
+    message: Extract<Message, { kind: 'result' | 'error' }>,
+    answered: (answer: Answer) => void,
+    end: number,
+  ): void {
     this.#waiting.delete(String(message.id));
     if (message.kind === 'error') return answered({ ok: false, why: 'error', error: message.error });
     if (openers.some((method) => message.id === openingPrefix + method)) this.#openedAt = end;
@@ -189,7 +215,8 @@ export class Opening {
     if (update?.kind === 'user') this.#tellPast(update.text);
     else if (update) this.#isPersonTalking = false;
     if (message.kind === 'garbage') this.noise.push(message.what);
-    if (message.kind === 'result' || message.kind === 'error') this.noise.push(`an answer nobody waits for: ${brief(String(message.id))}`);
+    if (message.kind === 'result' || message.kind === 'error')
+      this.noise.push(`an answer nobody waits for: ${brief(String(message.id))}`);
     if (message.kind === 'request') void this.#process.writeLine(refusal(message.id, message.method));
     if (message.kind === 'notification' && message.method !== CLIENT_METHODS.session_update) {
       this.noise.push(`an unknown notification: ${brief(message.method)}`);
@@ -208,7 +235,11 @@ export function refusal(id: string | number | null, method: string): string {
   return writeMessage({ jsonrpc: '2.0', id, error: RequestError.methodNotFound(method).toErrorResponse() });
 }
 
-const openers: readonly string[] = [AGENT_METHODS.session_new, AGENT_METHODS.session_load, AGENT_METHODS.session_resume];
+const openers: readonly string[] = [
+  AGENT_METHODS.session_new,
+  AGENT_METHODS.session_load,
+  AGENT_METHODS.session_resume,
+];
 
 function readAnyUpdate(params: unknown): ReturnType<typeof readUpdate> | undefined {
   const sessionId = (params as { sessionId?: unknown } | null)?.sessionId;
@@ -221,7 +252,9 @@ function modelChoice(option: unknown): ModelChoice[] {
   // Options come in a list, or in groups of lists.
   const values = parsed.data.options.flatMap((entry) => {
     const inner = (entry as { options?: unknown } | null)?.options;
-    return (Array.isArray(inner) ? inner : [entry]).map((value: unknown) => String((value as { value?: unknown } | null)?.value));
+    return (Array.isArray(inner) ? inner : [entry]).map((value: unknown) =>
+      String((value as { value?: unknown } | null)?.value),
+    );
   });
   return [{ configId: parsed.data.id, values }];
 }

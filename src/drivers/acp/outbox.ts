@@ -2,7 +2,11 @@ import type { DriverEvent, TranscriptItem } from '../port.ts';
 import { AnswerText } from './answer-text.ts';
 
 /** An event before it has a position. */
-export type Unplaced = DriverEvent extends infer Event ? (Event extends DriverEvent ? Omit<Event, 'position'> : never) : never;
+export type Unplaced = DriverEvent extends infer Event
+  ? Event extends DriverEvent
+    ? Omit<Event, 'position'>
+    : never
+  : never;
 
 const longestItem = 64 * 1024;
 

@@ -3,7 +3,7 @@ import { type RpcId, writeMessage } from './messages.ts';
 import { choicesOf, choose, decide, type Question, undecided } from './questions.ts';
 
 /** A question as it is shown to a person. */
-export interface AskedQuestion {
+interface AskedQuestion {
   readonly questionId: string;
   readonly text: string;
   readonly choices: readonly string[];
@@ -77,7 +77,8 @@ export class Permissions {
 
   /** The turn ended, or (without a turn) the process: its questions are void. */
   forget(turnId?: string): void {
-    for (const [key, open] of this.#open) if (turnId === undefined || open.turnId === turnId) this.#open.delete(key);
+    for (const [key, open] of this.#open)
+      if (turnId === undefined || open.turnId === turnId) this.#open.delete(key);
   }
 
   /** The old output has been read to its end: from now on replies are given as they come. */
@@ -97,7 +98,9 @@ export class Permissions {
   }
 
   #reply(id: RpcId, outcome: RequestPermissionOutcome): void {
-    this.#whenLive(() => this.#owner.reply(keyOf(id), writeMessage({ jsonrpc: '2.0', id, result: { outcome } })));
+    this.#whenLive(() =>
+      this.#owner.reply(keyOf(id), writeMessage({ jsonrpc: '2.0', id, result: { outcome } })),
+    );
   }
 
   #whenLive(act: () => void): void {

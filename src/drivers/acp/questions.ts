@@ -8,7 +8,12 @@ export interface Question {
   readonly options: readonly Pick<PermissionOption, 'optionId' | 'name' | 'kind'>[];
 }
 
-const kinds = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const satisfies PermissionOption['kind'][];
+const kinds = [
+  'allow_once',
+  'allow_always',
+  'reject_once',
+  'reject_always',
+] as const satisfies PermissionOption['kind'][];
 
 const request = z.object({
   sessionId: z.string(),
@@ -20,7 +25,10 @@ const request = z.object({
 export function readQuestion(params: unknown, sessionId: string): Question | undefined {
   const parsed = request.safeParse(params);
   if (!parsed.success || parsed.data.sessionId !== sessionId) return undefined;
-  return { text: parsed.data.toolCall.title ?? 'The agent asks for a permission.', options: parsed.data.options };
+  return {
+    text: parsed.data.toolCall.title ?? 'The agent asks for a permission.',
+    options: parsed.data.options,
+  };
 }
 
 /** Says that nobody decided. ACP knows no other way of not choosing. */
@@ -30,7 +38,10 @@ export const undecided: RequestPermissionOutcome = { outcome: 'cancelled' };
  * What the profile says when nobody watches; undefined when a person is to be asked. Only answers for this once are
  * given: an `always` would outlive the run that it was given for.
  */
-export function decide(policy: NonNullable<AgentProfile['onQuestion']>, question: Question): RequestPermissionOutcome | undefined {
+export function decide(
+  policy: NonNullable<AgentProfile['onQuestion']>,
+  question: Question,
+): RequestPermissionOutcome | undefined {
   if (policy === 'ask') return undefined;
   const wanted = policy === 'allow' ? 'allow_once' : 'reject_once';
   const option = question.options.find(({ kind }) => kind === wanted);
@@ -40,7 +51,9 @@ export function decide(policy: NonNullable<AgentProfile['onQuestion']>, question
 /** The choices as a person reads them: names, and ids where two names are the same. */
 export function choicesOf(question: Question): string[] {
   const names = question.options.map(({ name }) => name);
-  return question.options.map(({ name, optionId }) => (names.indexOf(name) === names.lastIndexOf(name) ? name : optionId));
+  return question.options.map(({ name, optionId }) =>
+    names.indexOf(name) === names.lastIndexOf(name) ? name : optionId,
+  );
 }
 
 /** The outcome for a choice, given by name or by id; undefined when it is none of them. */

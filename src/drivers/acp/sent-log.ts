@@ -89,6 +89,14 @@ export class SentLog {
     return from;
   }
 
+  /** Whether an agent may have got this text: then it must not be sent again under the same id. */
+  mayHaveArrived(id: string): boolean {
+    const prompt = this.prompts.get(id);
+    if (prompt) return prompt.outcome !== 'refused';
+    const past = this.past.get(id);
+    return past !== undefined && past.fate !== 'absent';
+  }
+
   #apply(noted: SentEntry): void {
     switch (noted.t) {
       case 'process':
@@ -97,12 +105,18 @@ export class SentLog {
         this.session = { id: noted.id, at: noted.at };
         return;
       case 'prompt':
+        // A text that never arrived may be sent again under its id; it is then the youngest.
+        this.prompts.delete(noted.id);
+        this.past.delete(noted.id);
         this.prompts.set(noted.id, { id: noted.id, at: noted.at, hash: noted.hash, outcome: 'intended' });
         return;
       case 'wrote':
         return this.#amend(noted.id, { outcome: noted.outcome });
       case 'ended':
-        return this.#amend(noted.id, { end: noted.end, ...(noted.usd === undefined ? {} : { usd: noted.usd }) });
+        return this.#amend(noted.id, {
+          end: noted.end,
+          ...(noted.usd === undefined ? {} : { usd: noted.usd }),
+        });
       case 'replied':
         this.replied.add(noted.request);
         return;

@@ -7,11 +7,17 @@ import { TurnTracker, type TrackerOwner } from './tracker.ts';
 const sessionId = 'conv-1';
 
 const update = (sessionUpdate: string, more: Record<string, unknown> = {}, session = sessionId): string =>
-  JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: session, update: { sessionUpdate, ...more } } });
-const text = (words: string): string => update('agent_message_chunk', { content: { type: 'text', text: words } });
+  JSON.stringify({
+    jsonrpc: '2.0',
+    method: 'session/update',
+    params: { sessionId: session, update: { sessionUpdate, ...more } },
+  });
+const text = (words: string): string =>
+  update('agent_message_chunk', { content: { type: 'text', text: words } });
 const toolCall = (id: string): string => update('tool_call', { toolCallId: id, title: `tool ${id}` });
 const toolDone = (id: string): string => update('tool_call_update', { toolCallId: id, status: 'completed' });
-const answer = (id: unknown, result: unknown = { stopReason: 'end_turn' }): string => JSON.stringify({ jsonrpc: '2.0', id, result });
+const answer = (id: unknown, result: unknown = { stopReason: 'end_turn' }): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, result });
 const failure = (id: string, error: unknown): string => JSON.stringify({ jsonrpc: '2.0', id, error });
 
 type Step = { readonly line: string } | { readonly prompt: string } | 'flush';
@@ -56,7 +62,8 @@ function again(steps: readonly Step[], prompts: Told['prompts'], floor: number):
   for (const prompt of prompts) tracker.add({ ...prompt, isWritten: true });
   let end = 0;
   for (const step of steps) {
-    if (step !== 'flush' && 'line' in step) tracker.take(readMessage(step.line), (end += Buffer.byteLength(step.line) + 1));
+    if (step !== 'flush' && 'line' in step)
+      tracker.take(readMessage(step.line), (end += Buffer.byteLength(step.line) + 1));
   }
   tracker.flush();
   return told;
@@ -80,8 +87,15 @@ const lines = (...all: string[]): Step[] => all.map((line) => ({ line }));
 
 describe('the tracker', () => {
   it('starts a turn at the first sign of work and ends it at the answer', () => {
-    const { events, ended } = live([{ prompt: 'd1' }, ...lines(text('he'), text('llo'), answer('prompt:d1'))]);
-    expect(brief(events)).toEqual(['start prompt:d1 for us', 'text "hello"', 'end prompt:d1 succeeded "hello"']);
+    const { events, ended } = live([
+      { prompt: 'd1' },
+      ...lines(text('he'), text('llo'), answer('prompt:d1')),
+    ]);
+    expect(brief(events)).toEqual([
+      'start prompt:d1 for us',
+      'text "hello"',
+      'end prompt:d1 succeeded "hello"',
+    ]);
     expect(ended).toEqual(['d1']);
   });
 
@@ -91,7 +105,14 @@ describe('the tracker', () => {
   });
 
   it('takes the text after the last tool call for the answer, and all of it when there is none', () => {
-    const spoken = lines(text('I look. '), toolCall('1'), text('Hm. '), toolDone('1'), text('Done.'), answer('prompt:d1'));
+    const spoken = lines(
+      text('I look. '),
+      toolCall('1'),
+      text('Hm. '),
+      toolDone('1'),
+      text('Done.'),
+      answer('prompt:d1'),
+    );
     expect(brief(live([{ prompt: 'd1' }, ...spoken]).events).at(-1)).toContain('"Done."');
     const silent = lines(text('I look. '), toolCall('1'), text('Hm. '), toolDone('1'), answer('prompt:d1'));
     expect(brief(live([{ prompt: 'd1' }, ...silent]).events).at(-1)).toContain('"I look. Hm. "');
@@ -103,7 +124,15 @@ describe('the tracker', () => {
   });
 
   it('counts a second answer, an answer to nothing and garbage as noise', () => {
-    const bad = lines(answer('prompt:d1'), answer('prompt:d9'), answer(7), answer(null), 'not json', '[]', '{"jsonrpc":"2.0"}');
+    const bad = lines(
+      answer('prompt:d1'),
+      answer('prompt:d9'),
+      answer(7),
+      answer(null),
+      'not json',
+      '[]',
+      '{"jsonrpc":"2.0"}',
+    );
     const { events, ended } = live([{ prompt: 'd1' }, ...lines(answer('prompt:d1')), ...bad]);
     expect(brief(events).slice(2)).toEqual(bad.map(() => 'noise'));
     expect(ended).toEqual(['d1']);
@@ -139,7 +168,11 @@ describe('the tracker', () => {
   });
 
   it('counts updates of other conversations and of unknown kinds as noise', () => {
-    const strange = lines(update('agent_message_chunk', {}, 'conv-2'), update('telepathy'), '{"jsonrpc":"2.0","method":"hello"}');
+    const strange = lines(
+      update('agent_message_chunk', {}, 'conv-2'),
+      update('telepathy'),
+      '{"jsonrpc":"2.0","method":"hello"}',
+    );
     expect(brief(live([{ prompt: 'd1' }, ...strange]).events)).toEqual(['noise', 'noise', 'noise']);
   });
 
@@ -148,29 +181,41 @@ describe('the tracker', () => {
       answer('prompt:d1', { stopReason: 'refusal' }),
       answer('prompt:d1', { stopReason: 'telepathy' }),
       answer('prompt:d1', {}),
-      failure('prompt:d1', { code: -32603, message: 'x', data: { errorKind: 'rate_limit', resetsAt: 1_900_000_000 } }),
+      failure('prompt:d1', {
+        code: -32603,
+        message: 'x',
+        data: { errorKind: 'rate_limit', resetsAt: 1_900_000_000 },
+      }),
       failure('prompt:d1', { code: -32603, message: 'x', data: { error: { status: 429 } } }),
       failure('prompt:d1', { code: -32000, message: 'sign in' }),
-      failure('prompt:d1', { code: -32603, message: 'the word error' }),
+      failure('prompt:d1', { code: -32603, message: 'request failed with status 429' }),
+      failure('prompt:d1', { code: -32603, message: 'an error: 429 tests failed' }),
     ];
     const errors = ends.map((line) => live([{ prompt: 'd1' }, { line }]).events.at(-1));
-    expect(errors.map((event) => (event?.type === 'turnEnded' ? [event.status, event.error?.kind] : event))).toEqual([
+    expect(
+      errors.map((event) => (event?.type === 'turnEnded' ? [event.status, event.error?.kind] : event)),
+    ).toEqual([
       ['failed', 'agent'],
       ['failed', 'agent'],
       ['failed', 'agent'],
       ['failed', 'capacity'],
       ['failed', 'capacity'],
       ['failed', 'login'],
+      ['failed', 'capacity'],
       ['failed', 'agent'],
     ]);
     expect(errors[3]).toMatchObject({ error: { resetsAt: 1_900_000_000_000 } });
   });
 
   it('tells what a turn cost when the agent says what the conversation costs', () => {
-    const cost = (amount: number): string => update('usage_update', { used: 1, size: 2, cost: { amount, currency: 'USD' } });
+    const cost = (amount: number): string =>
+      update('usage_update', { used: 1, size: 2, cost: { amount, currency: 'USD' } });
     const { events } = live([
       { prompt: 'd1' },
-      ...lines(cost(0.25), answer('prompt:d1', { stopReason: 'end_turn', usage: { inputTokens: 5, outputTokens: 7 } })),
+      ...lines(
+        cost(0.25),
+        answer('prompt:d1', { stopReason: 'end_turn', usage: { inputTokens: 5, outputTokens: 7 } }),
+      ),
       { prompt: 'd2' },
       ...lines(cost(1), answer('prompt:d2')),
     ]);
@@ -179,16 +224,23 @@ describe('the tracker', () => {
   });
 
   it('bounds an answer', () => {
-    const { events } = live([{ prompt: 'd1' }, ...lines(text('é'.repeat(800_000)), text('b'), answer('prompt:d1'))]);
+    const { events } = live([
+      { prompt: 'd1' },
+      ...lines(text('é'.repeat(800_000)), text('b'), answer('prompt:d1')),
+    ]);
     const end = events.at(-1);
     expect(end?.type === 'turnEnded' && Buffer.byteLength(end.answer)).toBeLessThan(1024 * 1024 + 100);
-    expect(end?.type === 'turnEnded' && end.answer.endsWith('[the rest of the answer was cut off]')).toBe(true);
+    expect(end?.type === 'turnEnded' && end.answer.endsWith('[the rest of the answer was cut off]')).toBe(
+      true,
+    );
   });
 });
 
 describe('an output that is read again', () => {
   // What an agent may do, as letters: p sends the next prompt, a answers it, the rest is output; f ends a read.
-  const script = fc.array(fc.constantFrom('p', 'a', 'a2', 't', 't', 'c', 'd', 'n', 'g', 'f'), { maxLength: 40 });
+  const script = fc.array(fc.constantFrom('p', 'a', 'a2', 't', 't', 'c', 'd', 'n', 'g', 'f'), {
+    maxLength: 40,
+  });
 
   function toSteps(letters: readonly string[]): Step[] {
     let [sent, answered] = [0, 0];
@@ -206,7 +258,12 @@ describe('an output that is read again', () => {
 
   // Late turns depend on what one read finds together, so their items and texts are compared as a whole.
   const decisive = (events: readonly DriverEvent[]): string[] =>
-    brief(events.filter((event) => event.type !== 'item' && !('nativeTurnId' in event && event.nativeTurnId.startsWith('late:'))));
+    brief(
+      events.filter(
+        (event) =>
+          event.type !== 'item' && !('nativeTurnId' in event && event.nativeTurnId.startsWith('late:')),
+      ),
+    );
 
   it('tells exactly what its reader does not know, wherever that reader stopped', () => {
     fc.assert(
@@ -218,7 +275,11 @@ describe('an output that is read again', () => {
         const rest = again(steps, whole.prompts, known.at(-1)?.position ?? 0);
         expect(decisive([...known, ...rest.events])).toEqual(decisive(whole.events));
         const words = (events: readonly DriverEvent[]): string =>
-          events.map((event) => (event.type === 'item' && event.nativeTurnId?.startsWith('prompt:') ? event.item.text : '')).join('');
+          events
+            .map((event) =>
+              event.type === 'item' && event.nativeTurnId?.startsWith('prompt:') ? event.item.text : '',
+            )
+            .join('');
         expect(words([...known, ...rest.events])).toBe(words(whole.events));
       }),
       { numRuns: 2000 },

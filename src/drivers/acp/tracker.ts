@@ -1,7 +1,15 @@
 import type { AgentError, DriverEvent, TranscriptItem, Usage } from '../port.ts';
 import { readAgentError } from './agent-error.ts';
 import { AnswerText } from './answer-text.ts';
-import { brief, type Message, readPromptResult, readUpdate, type RpcId, stopReasons, type Update } from './messages.ts';
+import {
+  brief,
+  type Message,
+  readPromptResult,
+  readUpdate,
+  type RpcId,
+  stopReasons,
+  type Update,
+} from './messages.ts';
 import { Outbox, type Unplaced } from './outbox.ts';
 import { type Question, readQuestion } from './questions.ts';
 
@@ -44,7 +52,10 @@ export class TurnTracker {
   #usd: number | undefined;
   #usdBefore: number | undefined;
 
-  constructor(owner: TrackerOwner, at: { sessionId: string; from: number; floor: number; usd: number | undefined }) {
+  constructor(
+    owner: TrackerOwner,
+    at: { sessionId: string; from: number; floor: number; usd: number | undefined },
+  ) {
     this.#owner = owner;
     this.#sessionId = at.sessionId;
     this.#outbox = new Outbox(owner.emit, at.from, at.floor);
@@ -150,12 +161,18 @@ export class TurnTracker {
     const deliveryId = id?.startsWith(promptPrefix) ? id.slice(promptPrefix.length) : '';
     const prompt = this.#prompts.get(deliveryId);
     if (this.#answered.has(deliveryId)) return this.#noise(`a second answer to ${id}`);
-    if (!prompt) return this.#noise(`an answer to a request that was never made: ${brief(JSON.stringify(message.id))}`);
+    if (!prompt)
+      return this.#noise(`an answer to a request that was never made: ${brief(JSON.stringify(message.id))}`);
     this.#prove(prompt);
     this.#prompts.delete(prompt.id);
     this.#answered.add(prompt.id);
     const end = this.#outbox.lineEnd;
-    const common = { type: 'turnEnded', nativeTurnId: turnIdOf(prompt.id), answer: prompt.answer.value(), tasks: [] } as const;
+    const common = {
+      type: 'turnEnded',
+      nativeTurnId: turnIdOf(prompt.id),
+      answer: prompt.answer.value(),
+      tasks: [],
+    } as const;
     this.#outbox.sayAtEnd({ ...common, ...this.#verdict(message) });
     this.#usdBefore = this.#usd;
     this.#owner.onPromptEnded(prompt.id, end, this.#usd);
@@ -168,20 +185,31 @@ export class TurnTracker {
   } {
     const cost = this.#usd === undefined ? {} : { usd: Math.max(0, this.#usd - (this.#usdBefore ?? 0)) };
     const withCost = this.#usd === undefined ? {} : { usage: cost };
-    if (message.kind === 'error') return { status: 'failed', error: readAgentError(message.error), ...withCost };
+    if (message.kind === 'error')
+      return { status: 'failed', error: readAgentError(message.error), ...withCost };
     const result = readPromptResult(message.result);
-    if (!result) return { status: 'failed', error: { kind: 'agent', message: 'the agent answered without a stop reason' } };
+    if (!result)
+      return {
+        status: 'failed',
+        error: { kind: 'agent', message: 'the agent answered without a stop reason' },
+      };
     const { stopReason, ...tokens } = result;
     const usage = { ...tokens, ...cost };
     const used = Object.keys(usage).length > 0 ? { usage } : {};
     if (stopReason === 'cancelled') return { status: 'interrupted', ...used };
-    if (stopReason === 'refusal') return { status: 'failed', error: { kind: 'agent', message: 'the agent refused to go on' }, ...used };
+    if (stopReason === 'refusal')
+      return { status: 'failed', error: { kind: 'agent', message: 'the agent refused to go on' }, ...used };
     if ((stopReasons as readonly string[]).includes(stopReason)) return { status: 'succeeded', ...used };
-    return { status: 'failed', error: { kind: 'agent', message: `unknown stop reason: ${brief(stopReason)}` }, ...used };
+    return {
+      status: 'failed',
+      error: { kind: 'agent', message: `unknown stop reason: ${brief(stopReason)}` },
+      ...used,
+    };
   }
 
   #takeNotification(method: string, params: unknown): void {
-    if (method === '$/cancel_request') return this.#owner.onWithdrawn((params as { requestId?: unknown } | null)?.requestId);
+    if (method === '$/cancel_request')
+      return this.#owner.onWithdrawn((params as { requestId?: unknown } | null)?.requestId);
     if (method !== 'session/update') return this.#noise(`an unknown notification: ${brief(method)}`);
     const update = readUpdate(params, this.#sessionId);
     if (update.kind === 'unknown') return this.#noise(update.what);
@@ -199,7 +227,8 @@ export class TurnTracker {
     const prompt = this.#outstandingAt(this.#outbox.lineStart);
     if (prompt) this.#prove(prompt);
     else this.#outbox.late();
-    const question = method === 'session/request_permission' ? readQuestion(params, this.#sessionId) : undefined;
+    const question =
+      method === 'session/request_permission' ? readQuestion(params, this.#sessionId) : undefined;
     if (question) return this.#owner.onQuestion(id, question, prompt && turnIdOf(prompt.id));
     this.#noise(`the agent asked for something that is not offered: ${brief(method)}`);
     this.#owner.onUnservable(id, method);

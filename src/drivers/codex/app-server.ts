@@ -8,7 +8,12 @@ import { resolveProgram } from '../../processes/command.ts';
 import { endGroup } from '../../processes/group.ts';
 import { pause } from '../../processes/pause.ts';
 import { isAlive, type ProcessIdentity } from '../../processes/process-identity.ts';
-import { launchRecorded, makePrivateDirectory, readRecord, removeRecord } from '../../processes/recorded-launch.ts';
+import {
+  launchRecorded,
+  makePrivateDirectory,
+  readRecord,
+  removeRecord,
+} from '../../processes/recorded-launch.ts';
 import type { ServerPlace } from './environment.ts';
 import { type Connected, RpcClient, type RpcHandlers } from './rpc-client.ts';
 
@@ -36,11 +41,17 @@ const longestLogBytes = 1_000_000;
  * Finds the app-server of a place, or launches one that outlives us. A server whose process lives is never doubled: if
  * it does not answer, the call fails instead. What a dead one left behind is ended first.
  */
-export async function openAppServer(place: ServerPlace, clock: Clock, handlers: RpcHandlers): Promise<ServerOpened> {
+export async function openAppServer(
+  place: ServerPlace,
+  clock: Clock,
+  handlers: RpcHandlers,
+): Promise<ServerOpened> {
   try {
     await makePrivateDirectory(place.directory);
   } catch (error) {
-    return unavailable(`${place.directory} cannot be created (${String(error)}); Codex needs a home it can write to`);
+    return unavailable(
+      `${place.directory} cannot be created (${String(error)}); Codex needs a home it can write to`,
+    );
   }
   for (let attempt = 0; attempt < 3; attempt++) {
     const found = await findAppServer(place.directory, clock, handlers);
@@ -49,7 +60,11 @@ export async function openAppServer(place: ServerPlace, clock: Clock, handlers: 
     if (launched) return launched;
     // Somebody else launched at the same moment; then it is there to be found.
   }
-  return { ok: false, code: 'AGENT_FAILED', message: `the Codex app-server in ${place.directory} did not come up; see server.log there` };
+  return {
+    ok: false,
+    code: 'AGENT_FAILED',
+    message: `the Codex app-server in ${place.directory} did not come up; see server.log there`,
+  };
 }
 
 /** The server that lives in a directory. Undefined when none does, and its remains are gone. Never launches one. */
@@ -63,7 +78,8 @@ export async function findAppServer(
   const deadline = clock.monotonic() + readyWithinMs;
   for (;;) {
     const connected = await RpcClient.connect(socketPath, clock, handshakeMs, handlers);
-    if (connected.ok) return { ok: true, server: { directory, socketPath, leader, client: connected.client, how: 'found' } };
+    if (connected.ok)
+      return { ok: true, server: { directory, socketPath, leader, client: connected.client, how: 'found' } };
     const isLiving = leader !== undefined && isAlive(leader);
     if (!isLiving && connected.reason === 'absent') break;
     if (clock.monotonic() >= deadline) {
@@ -81,7 +97,11 @@ export async function findAppServer(
   return undefined;
 }
 
-async function launch(place: ServerPlace, clock: Clock, handlers: RpcHandlers): Promise<ServerOpened | undefined> {
+async function launch(
+  place: ServerPlace,
+  clock: Clock,
+  handlers: RpcHandlers,
+): Promise<ServerOpened | undefined> {
   const [program = '', ...args] = place.command;
   const resolved = await resolveProgram(program, place.env, process.cwd());
   if (!resolved.ok) return unavailable(resolved.message);
@@ -92,7 +112,17 @@ async function launch(place: ServerPlace, clock: Clock, handlers: RpcHandlers): 
     setUp: 'exec </dev/null >>server.log 2>&1',
     body: 'exec "$@"',
     // Plugins look for updates on the network. Goals make Codex start turns of its own, one after the other, for ever.
-    parameters: [resolved.path, ...args, 'app-server', '--disable', 'plugins', '--disable', 'goals', '--listen', `unix://${socketPath}`],
+    parameters: [
+      resolved.path,
+      ...args,
+      'app-server',
+      '--disable',
+      'plugins',
+      '--disable',
+      'goals',
+      '--listen',
+      `unix://${socketPath}`,
+    ],
     env: place.env,
     clock,
   });
@@ -102,12 +132,23 @@ async function launch(place: ServerPlace, clock: Clock, handlers: RpcHandlers): 
     const connected = await RpcClient.connect(socketPath, clock, handshakeMs, handlers);
     if (connected.ok) {
       const { directory } = place;
-      return { ok: true, server: { directory, socketPath, leader: launched.identity, client: connected.client, how: 'launched' } };
+      return {
+        ok: true,
+        server: {
+          directory,
+          socketPath,
+          leader: launched.identity,
+          client: connected.client,
+          how: 'launched',
+        },
+      };
     }
     await pause(clock, betweenTriesMs);
   }
   await endGroup(launched.identity, { graceMs: 1_000, clock });
-  return unavailable(`${resolved.path} app-server ended before it listened: ${await logTail(place.directory)}`);
+  return unavailable(
+    `${resolved.path} app-server ended before it listened: ${await logTail(place.directory)}`,
+  );
 }
 
 function silent(directory: string, { message }: Extract<Connected, { ok: false }>): ServerOpened {
@@ -127,7 +168,8 @@ export function socketPathIn(directory: string): string {
   mkdirSync(shared, { recursive: true, mode: 0o700 });
   // Anybody may create names in the system's directory: only one that is ours alone will do.
   const found = lstatSync(shared);
-  if (!found.isDirectory() || found.uid !== userInfo().uid) throw new Error(`${shared} belongs to somebody else`);
+  if (!found.isDirectory() || found.uid !== userInfo().uid)
+    throw new Error(`${shared} belongs to somebody else`);
   chmodSync(shared, 0o700);
   return join(shared, createHash('sha256').update(directory).digest('hex').slice(0, 16));
 }

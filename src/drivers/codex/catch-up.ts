@@ -95,7 +95,8 @@ async function selectFromStrangers(
   const recorded = await readAll(since.unresolved.size > 0 ? turns : turns.slice(0, 1));
   const first = recorded.findIndex(
     ({ turn, items }) =>
-      turn.status === 'inProgress' || items.some(({ item }) => item.clientId && since.unresolved.has(item.clientId)),
+      turn.status === 'inProgress' ||
+      items.some(({ item }) => item.clientId && since.unresolved.has(item.clientId)),
   );
   const newer = first < 0 ? [] : recorded.slice(first);
   return { older: turns.slice(newer.length), boundary: undefined, newer };
@@ -116,11 +117,15 @@ async function readBackground(
 ): Promise<Background> {
   const before: Signal[] = [];
   const after: Signal[] = [];
-  const told = replayed.flatMap((part) => part.during.flatMap((s) => ('item' in s ? (s.item.receiverThreadIds ?? []) : [])));
+  const told = replayed.flatMap((part) =>
+    part.during.flatMap((s) => ('item' in s ? (s.item.receiverThreadIds ?? []) : [])),
+  );
   const atWork = [...state.agentTurns.values()].map((turn) => turn.threadId);
   const agents = new Set([...atWork, ...told]);
   for (const threadId of agents) {
-    const known = new Set([...state.agentTurns].flatMap(([id, turn]) => (turn.threadId === threadId ? [id] : [])));
+    const known = new Set(
+      [...state.agentTurns].flatMap(([id, turn]) => (turn.threadId === threadId ? [id] : [])),
+    );
     const read = await readAgent(history, threadId, known, newest, since);
     before.push(...read.before);
     after.push(...read.after);
@@ -156,7 +161,12 @@ async function readAgent(
     if (!end) continue;
     const items = await history.itemsOf(threadId, turn.id);
     const texts = items.filter(({ item }) => item.type === 'agentMessage');
-    const signals: Signal[] = texts.map(({ item }) => ({ type: 'itemCompleted', threadId, turnId: turn.id, item }));
+    const signals: Signal[] = texts.map(({ item }) => ({
+      type: 'itemCompleted',
+      threadId,
+      turnId: turn.id,
+      item,
+    }));
     // A sub-agent that was done before the turn is no background work. Whole seconds: in doubt it is.
     const isBefore = (turn.completedAt ?? Infinity) < (newest?.turn.completedAt ?? 0);
     (isBefore ? before : after).push(...signals, end);
@@ -175,7 +185,12 @@ async function readEndedTasks(
     // A command of the running turn is no task yet; the end of the turn will look for it.
     if (living.has(itemId) || !state.tasks.has(itemId)) continue;
     const entry = await history.item(threadId, turnId, itemId);
-    const unknown = { type: 'commandExecution', id: itemId, status: 'failed', aggregatedOutput: 'How it ended is not known.' };
+    const unknown = {
+      type: 'commandExecution',
+      id: itemId,
+      status: 'failed',
+      aggregatedOutput: 'How it ended is not known.',
+    };
     ended.push({ type: 'itemCompleted', threadId, turnId, item: entry?.item ?? unknown });
   }
   return ended;

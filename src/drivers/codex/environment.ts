@@ -19,7 +19,9 @@ const agentsOwn = /^(CODEX_|OPENAI_|(https?|no|all)_proxy$|SSL_CERT_)/i;
 
 /** Where the server of this profile lives and what it runs with. Two calls give the same answer. */
 export function serverPlaceOf(profile: AgentProfile, ours: NodeJS.ProcessEnv = process.env): ServerPlace {
-  const own = Object.fromEntries(Object.entries(ours).filter((e): e is [string, string] => agentsOwn.test(e[0])));
+  const own = Object.fromEntries(
+    Object.entries(ours).filter((e): e is [string, string] => agentsOwn.test(e[0])),
+  );
   const extra = { ...own, ...profile.env };
   const userHome = profile.env?.['HOME'] ?? ours['HOME'] ?? homedir();
   const home = resolve(profile.home ?? extra['CODEX_HOME'] ?? join(userHome, '.codex'));

@@ -1,6 +1,14 @@
 import type { z } from 'zod';
 import type { Answer } from './rpc-client.ts';
-import { type CodexTurn, type ItemEntry, itemsPage, loadedList, queuePage, terminalsPage, turnsPage } from './wire.ts';
+import {
+  type CodexTurn,
+  type ItemEntry,
+  itemsPage,
+  loadedList,
+  queuePage,
+  terminalsPage,
+  turnsPage,
+} from './wire.ts';
 
 /** Asks the server, with a deadline. */
 export type Call = (method: string, params: unknown) => Promise<Answer>;
@@ -94,7 +102,11 @@ export class History {
   ): Promise<void> {
     let cursor: string | undefined;
     for (let count = 0; count < mostPages; count++) {
-      const page = await this.#ask(method, { ...params, ...(cursor === undefined ? {} : { cursor }) }, schema);
+      const page = await this.#ask(
+        method,
+        { ...params, ...(cursor === undefined ? {} : { cursor }) },
+        schema,
+      );
       if (take(page.data) || page.nextCursor == null) return;
       cursor = page.nextCursor;
     }

@@ -38,8 +38,10 @@ export class Questions {
     const question = readQuestion(request, this.#host.toolsName);
     if (!question) return this.#host.reject(request.id, `${request.method} is not supported`);
     const { onQuestion } = this.#host;
-    const choice = question.always ?? (onQuestion === 'ask' ? undefined : onQuestion === 'allow' ? 'accept' : 'decline');
-    if (choice !== undefined) return this.#host.respond(request.id, question.reply(choice) ?? question.reply('decline'));
+    const choice =
+      question.always ?? (onQuestion === 'ask' ? undefined : onQuestion === 'allow' ? 'accept' : 'decline');
+    if (choice !== undefined)
+      return this.#host.respond(request.id, question.reply(choice) ?? question.reply('decline'));
     const questionId = idOf(request);
     const known = this.#open.get(questionId);
     this.#open.set(questionId, { ...known, request, question });
@@ -47,7 +49,13 @@ export class Questions {
     if (known?.choice !== undefined) this.#host.respond(request.id, question.reply(known.choice));
     if (known) return;
     const { text, choices } = question;
-    this.#host.emit({ type: 'waiting', waitsFor: 'input', questionId, text: bounded(text, longestText), choices });
+    this.#host.emit({
+      type: 'waiting',
+      waitsFor: 'input',
+      questionId,
+      text: bounded(text, longestText),
+      choices,
+    });
   }
 
   /** Gives a person's answer. False when the question is not open, or the choice was not offered. */

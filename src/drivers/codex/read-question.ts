@@ -34,14 +34,23 @@ export function readQuestion({ method, params }: ServerRequest, toolsName: strin
       const { permissions, reason } = permissionParams.catch({}).parse(params);
       const text = `Grant ${JSON.stringify(permissions ?? {})} for this turn?${reason ? ` ${reason}` : ''}`;
       const refused = { permissions: {}, scope: 'turn' };
-      return { text, choices: yesNo, reply: decide({ permissions: granted(permissions), scope: 'turn' }, refused) };
+      return {
+        text,
+        choices: yesNo,
+        reply: decide({ permissions: granted(permissions), scope: 'turn' }, refused),
+      };
     }
     case 'mcpServer/elicitation/request':
       return readElicitation(params, toolsName);
     case 'item/tool/requestUserInput':
       return readUserInput(params);
     case 'item/tool/call':
-      return { text: '', choices: [], always: 'decline', reply: () => ({ contentItems: [], success: false }) };
+      return {
+        text: '',
+        choices: [],
+        always: 'decline',
+        reply: () => ({ contentItems: [], success: false }),
+      };
     case 'execCommandApproval':
     case 'applyPatchApproval': {
       const refused = { decision: { denied: { rejection: 'declined' } } };
@@ -84,7 +93,9 @@ function readElicitation(params: unknown, toolsName: string): Question {
   return {
     text: message ?? `The tool server ${serverName} asks for something.`,
     choices: needsForm ? ['decline'] : yesNo,
-    reply: needsForm ? decide(undefined, decline) : decide({ action: 'accept', content: {}, _meta: null }, decline),
+    reply: needsForm
+      ? decide(undefined, decline)
+      : decide({ action: 'accept', content: {}, _meta: null }, decline),
     ...(isOurTool ? { always: 'accept' } : {}),
   };
 }

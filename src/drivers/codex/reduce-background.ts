@@ -34,7 +34,8 @@ export function findCommand(draft: Draft, signal: Extract<Signal, { type: 'comma
 export function closeCommand(draft: Draft, { item }: ItemSignal): void {
   if (item.type !== 'commandExecution') return;
   draft.set({ commands: without(draft.state.commands, item.id) });
-  const status = item.status === 'completed' ? 'succeeded' : item.status === 'declined' ? 'cancelled' : 'failed';
+  const status =
+    item.status === 'completed' ? 'succeeded' : item.status === 'declined' ? 'cancelled' : 'failed';
   endTask(draft, item.id, status, resultText(item));
 }
 
@@ -56,7 +57,11 @@ export function noteAgents(draft: Draft, item: CodexItem): void {
 export function settleBackground(draft: Draft, dead: ReadonlySet<string> = new Set()): LiveTask[] {
   dropDead(draft, dead);
   const tasks = new Map(draft.state.tasks);
-  for (const [itemId, { name }] of draft.state.commands) tasks.set(itemId, { taskId: itemId, name });
+  const atWork = new Set([...draft.state.agentTurns.values()].map((turn) => turn.threadId));
+  for (const [itemId, { name, threadId }] of draft.state.commands) {
+    // The command of a sub-agent at work is part of that work.
+    if (!atWork.has(threadId)) tasks.set(itemId, { taskId: itemId, name });
+  }
   for (const [turnId, { threadId }] of draft.state.agentTurns) {
     tasks.set(turnId, { taskId: turnId, name: draft.state.agents.get(threadId) ?? 'sub-agent' });
   }
@@ -104,14 +109,19 @@ function startAgentTurn(draft: Draft, signal: Extract<Signal, { type: 'turnStart
   if (draft.state.agentTurns.has(turnId) || draft.state.ended.includes(turnId)) return;
   const agents = new Map(draft.state.agents);
   if (!agents.has(threadId)) agents.set(threadId, 'sub-agent');
-  draft.set({ agents, agentTurns: new Map(draft.state.agentTurns).set(turnId, { threadId, rootTurnId, answer: '' }) });
+  draft.set({
+    agents,
+    agentTurns: new Map(draft.state.agentTurns).set(turnId, { threadId, rootTurnId, answer: '' }),
+  });
   if (!draft.state.turn) startTask(draft, turnId, agents.get(threadId) ?? 'sub-agent');
 }
 
 function noteAnswer(draft: Draft, { item, turnId }: ItemSignal): void {
   const turn = draft.state.agentTurns.get(turnId);
   if (!turn || item.type !== 'agentMessage' || item.phase === 'commentary') return;
-  draft.set({ agentTurns: new Map(draft.state.agentTurns).set(turnId, { ...turn, answer: item.text ?? '' }) });
+  draft.set({
+    agentTurns: new Map(draft.state.agentTurns).set(turnId, { ...turn, answer: item.text ?? '' }),
+  });
 }
 
 function endAgentTurn(
@@ -140,7 +150,12 @@ function startTask(draft: Draft, taskId: string, name: string): void {
   draft.emit({ type: 'taskStarted', task });
 }
 
-function endTask(draft: Draft, taskId: string, status: 'succeeded' | 'failed' | 'cancelled', result: string): void {
+function endTask(
+  draft: Draft,
+  taskId: string,
+  status: 'succeeded' | 'failed' | 'cancelled',
+  result: string,
+): void {
   if (!draft.state.tasks.has(taskId)) return;
   draft.set({ tasks: without(draft.state.tasks, taskId) });
   draft.emit({ type: 'taskEnded', taskId, status, result: bounded(result) });

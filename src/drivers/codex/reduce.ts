@@ -1,7 +1,14 @@
 import type { DriverEvent } from '../port.ts';
 import { toAgentError } from './agent-error.ts';
 import { Draft } from './draft.ts';
-import { closeCommand, findCommand, noteAgents, openCommand, reduceAgent, settleBackground } from './reduce-background.ts';
+import {
+  closeCommand,
+  findCommand,
+  noteAgents,
+  openCommand,
+  reduceAgent,
+  settleBackground,
+} from './reduce-background.ts';
 import type { RunningTurn, ThreadState } from './thread-state.ts';
 import { isCall, transcriptOfEnd, transcriptOfStart } from './transcript.ts';
 import type { Signal } from './wire.ts';
@@ -39,7 +46,6 @@ export function noteStartAnswer(state: ThreadState, deliveryId: string, turnId: 
   if (state.starting?.deliveryId === deliveryId) {
     const isOver = state.ended.includes(turnId) || (state.turn?.id === turnId && state.turn.isAnnounced);
     draft.set({ starting: isOver ? undefined : { deliveryId, turnId } });
-    if (state.turn?.id === turnId) announce(draft);
   }
   return { state: draft.state, events: draft.events };
 }
@@ -72,15 +78,19 @@ function startTurn(draft: Draft, turnId: string, context: Context): void {
     if (!context.isReplay) draft.noise(`turn ${turnId} was started a second time`);
     return;
   }
+  // It is announced with its first item: before that, the text that began it is not in the record, and would be lost if
+  // the process died.
   begin(draft, turnId);
-  if (draft.state.starting?.turnId === turnId) announce(draft);
 }
 
 function begin(draft: Draft, turnId: string): void {
   const previous = draft.state.turn;
   if (previous) {
     // A thread runs one turn at a time, so the other one is over, although nobody could say how.
-    const error = { message: 'The agent began another turn; how this one ended is not known.', codexErrorInfo: 'other' };
+    const error = {
+      message: 'The agent began another turn; how this one ended is not known.',
+      codexErrorInfo: 'other',
+    };
     const { threadId } = draft.state;
     endTurn(draft, { type: 'turnCompleted', threadId, turnId: previous.id, status: 'failed', error }, {});
   }
@@ -94,11 +104,19 @@ function announce(draft: Draft, clientId?: string): void {
   const ours = clientId !== undefined && deliveries.has(clientId) ? clientId : undefined;
   const deliveryId = ours ?? (starting?.turnId === turn.id ? starting.deliveryId : undefined);
   draft.setTurn({ isAnnounced: true, ...(deliveryId === undefined ? {} : { deliveryId }) });
-  draft.emit({ type: 'turnStarted', nativeTurnId: turn.id, ...(deliveryId === undefined ? {} : { deliveryId }) }, turn.id, 0);
+  draft.emit(
+    { type: 'turnStarted', nativeTurnId: turn.id, ...(deliveryId === undefined ? {} : { deliveryId }) },
+    turn.id,
+    0,
+  );
   if (deliveryId !== undefined && starting?.deliveryId === deliveryId) draft.set({ starting: undefined });
 }
 
-function takeItem(draft: Draft, signal: Extract<Signal, { type: 'itemStarted' | 'itemCompleted' }>, context: Context): void {
+function takeItem(
+  draft: Draft,
+  signal: Extract<Signal, { type: 'itemStarted' | 'itemCompleted' }>,
+  context: Context,
+): void {
   const { item, turnId } = signal;
   if (draft.state.ended.includes(turnId)) return takeLateItem(draft, signal);
   if (draft.state.turn?.id !== turnId) begin(draft, turnId);
@@ -124,7 +142,10 @@ function takeItem(draft: Draft, signal: Extract<Signal, { type: 'itemStarted' | 
 }
 
 /** An item of a turn that is over: the end of something that outlived it. */
-function takeLateItem(draft: Draft, signal: Extract<Signal, { type: 'itemStarted' | 'itemCompleted' }>): void {
+function takeLateItem(
+  draft: Draft,
+  signal: Extract<Signal, { type: 'itemStarted' | 'itemCompleted' }>,
+): void {
   if (signal.type === 'itemStarted') return;
   const isLate = draft.state.commands.has(signal.item.id);
   closeCommand(draft, signal);
@@ -166,7 +187,9 @@ function endTurn(draft: Draft, signal: Extract<Signal, { type: 'turnCompleted' }
       nativeTurnId: turnId,
       status: statusOf(signal.status),
       answer: turn.answer,
-      ...(signal.status === 'completed' || signal.status === 'interrupted' ? {} : { error: errorOf(signal, error, draft) }),
+      ...(signal.status === 'completed' || signal.status === 'interrupted'
+        ? {}
+        : { error: errorOf(signal, error, draft) }),
       ...(turn.usage === undefined ? {} : { usage: turn.usage }),
       tasks,
     },
@@ -177,7 +200,9 @@ function endTurn(draft: Draft, signal: Extract<Signal, { type: 'turnCompleted' }
 }
 
 // Codex lists a turn that died with its process as `interrupted`. Nobody interrupted it, so nobody may be told so.
-function statusOf(status: 'completed' | 'interrupted' | 'failed' | 'died'): 'succeeded' | 'failed' | 'interrupted' {
+function statusOf(
+  status: 'completed' | 'interrupted' | 'failed' | 'died',
+): 'succeeded' | 'failed' | 'interrupted' {
   if (status === 'completed') return 'succeeded';
   return status === 'interrupted' ? 'interrupted' : 'failed';
 }
@@ -187,7 +212,10 @@ function errorOf(
   error: { message: string; codexErrorInfo?: unknown } | undefined,
   draft: Draft,
 ): ReturnType<typeof toAgentError> {
-  const unsaid = signal.status === 'died' ? 'The agent process died during the turn.' : 'The turn failed without a reason.';
+  const unsaid =
+    signal.status === 'died'
+      ? 'The agent process died during the turn.'
+      : 'The turn failed without a reason.';
   return toAgentError({ codexErrorInfo: 'other', ...(error ?? { message: unsaid }) }, draft.state.resetsAt);
 }
 

@@ -52,7 +52,10 @@ function startsBefore(items: readonly ItemEntry[]): ItemEntry[][] {
  * Which commands outlived the turn. The record keeps the turn's end in whole seconds only, so the order helps: whatever
  * a completed turn waited for was over before its last text.
  */
-function latenessIn(turn: CodexTurn, items: readonly ItemEntry[]): (entry: ItemEntry, index: number) => boolean {
+function latenessIn(
+  turn: CodexTurn,
+  items: readonly ItemEntry[],
+): (entry: ItemEntry, index: number) => boolean {
   const lastText = items.findLastIndex(({ item }) => item.type === 'agentMessage');
   const surelyAfterMs = turn.completedAt == null ? Number.POSITIVE_INFINITY : (turn.completedAt + 1) * 1000;
   return ({ item, completedAtMs }, index) => {

@@ -13,7 +13,12 @@ const line = z.object({
     last_agent_message: z.string().nullish(),
     error: z.object({ message: z.string(), codex_error_info: z.unknown().optional() }).nullish(),
     item: z
-      .object({ type: z.string(), id: z.string(), client_id: z.string().nullish(), content: z.unknown().optional() })
+      .object({
+        type: z.string(),
+        id: z.string(),
+        client_id: z.string().nullish(),
+        content: z.unknown().optional(),
+      })
       .nullish(),
   }),
 });
@@ -32,13 +37,17 @@ export function readRollout(path: string, threadId: string, turnId: string): Sig
 }
 
 /** The turn in which Codex's own file has a text with this client id. `undefined`: nowhere; `unknown`: it cannot be read. */
-export function findInRollout(path: string, clientId: string): { readonly turnId: string } | undefined | 'unknown' {
+export function findInRollout(
+  path: string,
+  clientId: string,
+): { readonly turnId: string } | undefined | 'unknown' {
   const lines = tailOf(path, longestSearch);
   if (lines.length === 0) return 'unknown';
   for (const text of lines.reverse()) {
     if (!text.includes(clientId)) continue;
     const read = line.safeParse(parse(text));
-    if (read.success && read.data.payload.item?.client_id === clientId) return { turnId: read.data.payload.turn_id };
+    if (read.success && read.data.payload.item?.client_id === clientId)
+      return { turnId: read.data.payload.turn_id };
   }
   return undefined;
 }
@@ -53,7 +62,10 @@ function toSignals(payload: z.infer<typeof line>['payload'], threadId: string): 
     }
     case 'task_complete': {
       if (payload.error) {
-        const error = { message: payload.error.message, codexErrorInfo: camelCase(payload.error.codex_error_info) };
+        const error = {
+          message: payload.error.message,
+          codexErrorInfo: camelCase(payload.error.codex_error_info),
+        };
         return [{ type: 'turnCompleted', ...inTurn, status: 'failed', error }];
       }
       const text = payload.last_agent_message ?? '';
@@ -72,7 +84,9 @@ function toSignals(payload: z.infer<typeof line>['payload'], threadId: string): 
 
 // The file says `usage_limit_exceeded` where the protocol says `usageLimitExceeded`.
 function camelCase(info: unknown): unknown {
-  return typeof info === 'string' ? info.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) : info;
+  return typeof info === 'string'
+    ? info.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+    : info;
 }
 
 function tailOf(path: string, longest: number): string[] {

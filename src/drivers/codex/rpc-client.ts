@@ -61,24 +61,33 @@ export class RpcClient {
   #lastId = 0;
 
   /** Connects within `timeoutMs`. The caller owns the client and closes it. */
-  static async connect(path: string, clock: Clock, timeoutMs: number, handlers: RpcHandlers): Promise<Connected> {
+  static async connect(
+    path: string,
+    clock: Clock,
+    timeoutMs: number,
+    handlers: RpcHandlers,
+  ): Promise<Connected> {
     const socket = new WebSocket('ws://codex/', {
       createConnection: () => createConnection(path),
       perMessageDeflate: false,
       maxPayload: longestFrame,
     });
-    const failure = await new Promise<{ reason: 'absent' | 'silent'; message: string } | undefined>((resolve) => {
-      const cancel = clock.after(timeoutMs, () => resolve({ reason: 'silent', message: 'no handshake in time' }));
-      const settle = (value: Parameters<typeof resolve>[0]): void => {
-        cancel();
-        resolve(value);
-      };
-      socket.once('open', () => settle(undefined));
-      socket.on('error', (error: NodeJS.ErrnoException) => {
-        const isAbsent = error.code === 'ENOENT' || error.code === 'ECONNREFUSED';
-        settle({ reason: isAbsent ? 'absent' : 'silent', message: error.message });
-      });
-    });
+    const failure = await new Promise<{ reason: 'absent' | 'silent'; message: string } | undefined>(
+      (resolve) => {
+        const cancel = clock.after(timeoutMs, () =>
+          resolve({ reason: 'silent', message: 'no handshake in time' }),
+        );
+        const settle = (value: Parameters<typeof resolve>[0]): void => {
+          cancel();
+          resolve(value);
+        };
+        socket.once('open', () => settle(undefined));
+        socket.on('error', (error: NodeJS.ErrnoException) => {
+          const isAbsent = error.code === 'ENOENT' || error.code === 'ECONNREFUSED';
+          settle({ reason: isAbsent ? 'absent' : 'silent', message: error.message });
+        });
+      },
+    );
     if (!failure) return { ok: true, client: new RpcClient(socket, clock, handlers) };
     socket.terminate();
     return { ok: false, ...failure };
@@ -162,7 +171,11 @@ export class RpcClient {
 function toAnswer(read: z.infer<typeof message>): Answer {
   if (!read.error) return { outcome: 'ok', result: read.result };
   const data = errorData.safeParse(read.error.data);
-  return { outcome: 'refused', message: read.error.message, ...(data.success ? { reason: data.data.reason } : {}) };
+  return {
+    outcome: 'refused',
+    message: read.error.message,
+    ...(data.success ? { reason: data.data.reason } : {}),
+  };
 }
 
 function unsent(text: string): Promise<Answer> {
@@ -172,7 +185,9 @@ function unsent(text: string): Promise<Answer> {
 function parse(text: string): z.infer<typeof message> | undefined {
   try {
     const read = message.safeParse(JSON.parse(text));
-    return read.success && (read.data.id !== undefined || read.data.method !== undefined) ? read.data : undefined;
+    return read.success && (read.data.id !== undefined || read.data.method !== undefined)
+      ? read.data
+      : undefined;
   } catch {
     return undefined;
   }

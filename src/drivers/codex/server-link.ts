@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { endGroup } from '../../processes/group.ts';
 import { pause } from '../../processes/pause.ts';
 import { identityOf, isAlive, type ProcessIdentity } from '../../processes/process-identity.ts';
-import { type AppServer, openAppServer, type ServerOpened } from './app-server.ts';
+import { type AppServer, findAppServer, openAppServer, type ServerOpened } from './app-server.ts';
 import type { ServerPlace } from './environment.ts';
 import { type Answer, RpcClient, type RpcHandlers } from './rpc-client.ts';
 import { type Route, Routes } from './routes.ts';
@@ -14,7 +14,10 @@ const unreachableMs = 30_000;
 const longestWaitMs = 1_000;
 const graceMs = 3_000;
 
-export type LinkOpened = { readonly ok: true; readonly link: ServerLink } | Extract<ServerOpened, { ok: false }>;
+export type LinkOpened =
+  | { readonly ok: true; readonly link: ServerLink }
+  | Extract<ServerOpened, { ok: false }>
+  | { readonly ok: false; readonly code: 'NOT_RUNNING'; readonly message: string };
 
 /**
  * The one connection of this process to one app-server, shared by all conversations there. It connects again when the
@@ -30,15 +33,29 @@ export class ServerLink {
   #server: ProcessIdentity | undefined;
   #client: RpcClient;
   #isConnected = true;
+  #pins = 0;
   #state: 'open' | 'ending' | 'closed' = 'open';
   #waiting: (() => void)[] = [];
 
-  /** Finds or launches the server of a place and shakes hands. `onGone` is called once, when the link is of no more use. */
-  static async open(place: ServerPlace, clock: Clock, onGone: () => void): Promise<LinkOpened> {
+  /**
+   * Finds the server of a place, or launches one if asked to, and shakes hands. `onGone` is called once, when the link is
+   * of no more use.
+   */
+  static async open(
+    place: ServerPlace,
+    clock: Clock,
+    launch: boolean,
+    onGone: () => void,
+  ): Promise<LinkOpened> {
     const routes = new Routes();
     // Before the link exists, a closed connection only makes the handshake fail.
     let onClose = (): void => undefined;
-    const opened = await openAppServer(place, clock, handlersFor(routes, () => onClose()));
+    const handlers = handlersFor(routes, () => onClose());
+    const opened = launch
+      ? await openAppServer(place, clock, handlers)
+      : await findAppServer(place.directory, clock, handlers);
+    if (!opened)
+      return { ok: false, code: 'NOT_RUNNING', message: `no Codex app-server lives in ${place.directory}` };
     if (!opened.ok) return opened;
     const { client } = opened.server;
     const greeted = await shakeHands(client);
@@ -76,7 +93,17 @@ export class ServerLink {
   /** Stops telling the route. The connection goes with the last one; the server stays. */
   remove(route: Route): void {
     this.routes.remove(route);
-    if (this.routes.count === 0) this.#close();
+    this.#closeIfUnused();
+  }
+
+  /** Keeps the connection while a conversation is being opened. The caller gives it back by `release`, once. */
+  pin(): void {
+    this.#pins++;
+  }
+
+  release(): void {
+    this.#pins--;
+    this.#closeIfUnused();
   }
 
   /** Asks the server. While the connection is broken it waits for the next one, within the same deadline. */
@@ -84,7 +111,8 @@ export class ServerLink {
     const deadline = this.#clock.monotonic() + timeoutMs;
     if (!this.#isConnected && this.isOpen) await this.#nextConnection(timeoutMs);
     const restMs = deadline - this.#clock.monotonic();
-    if (!this.#isConnected || restMs <= 0) return { outcome: 'unsent', message: 'the Codex app-server cannot be reached' };
+    if (!this.#isConnected || restMs <= 0)
+      return { outcome: 'unsent', message: 'the Codex app-server cannot be reached' };
     return this.#client.request(method, params, restMs);
   }
 
@@ -134,7 +162,9 @@ export class ServerLink {
       unreachableSoFarMs += waitMs;
       if (this.#isServerAlive() && unreachableSoFarMs < unreachableMs) continue;
       if ((await this.#endAndExit('the Codex app-server has ended')) === 'dead') return;
-      this.routes.everyone((route) => route.onNoise('the Codex app-server cannot be reached and survives SIGKILL'));
+      this.routes.everyone((route) =>
+        route.onNoise('the Codex app-server cannot be reached and survives SIGKILL'),
+      );
     }
   }
 
@@ -166,17 +196,21 @@ export class ServerLink {
     const options = { graceMs, clock: this.#clock };
     // The leader first: its mark reaches everything that was ever started below it.
     const outcome = this.#leader ? await endGroup(this.#leader, options) : 'dead';
-    return outcome === 'dead' && this.#server && isAlive(this.#server) ? endGroup(this.#server, options) : outcome;
+    return outcome === 'dead' && this.#server && isAlive(this.#server)
+      ? endGroup(this.#server, options)
+      : outcome;
   }
 
   /** Resolves when connected again, gone, or at the deadline. */
   #nextConnection(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = this.#clock.after(timeoutMs, resolve);
-      this.#waiting.push(() => {
+      const wake = (): void => {
         cancel();
+        this.#waiting = this.#waiting.filter((other) => other !== wake);
         resolve();
-      });
+      };
+      const cancel = this.#clock.after(timeoutMs, wake);
+      this.#waiting.push(wake);
     });
   }
 
@@ -185,6 +219,10 @@ export class ServerLink {
     this.routes.everyone((route) => routes.push(route));
     this.#close();
     for (const route of routes) route.onExit(reason);
+  }
+
+  #closeIfUnused(): void {
+    if (this.routes.count === 0 && this.#pins === 0) this.#close();
   }
 
   #close(): void {
@@ -198,7 +236,7 @@ export class ServerLink {
   }
 
   #wakeAll(): void {
-    for (const wake of this.#waiting.splice(0)) wake();
+    for (const wake of [...this.#waiting]) wake();
   }
 }
 
@@ -221,10 +259,12 @@ async function shakeHands(client: RpcClient): Promise<Greeted> {
   const clientInfo = { name: 'stemma', title: 'Stemma', version: '0.1.0' };
   const params = { clientInfo, capabilities: { experimentalApi: true } };
   const hello = await client.request('initialize', params, initializeMs);
-  if (hello.outcome !== 'ok') return { ok: false, message: `Codex did not accept the connection: ${hello.message}` };
+  if (hello.outcome !== 'ok')
+    return { ok: false, message: `Codex did not accept the connection: ${hello.message}` };
   client.notify('initialized');
   const answer = await client.request('server/diagnostics', {}, initializeMs);
   const read = diagnosticsAnswer.safeParse(answer.outcome === 'ok' ? answer.result : undefined);
-  if (!read.success) return { ok: false, message: 'Codex does not say which process it is; this version cannot be driven' };
+  if (!read.success)
+    return { ok: false, message: 'Codex does not say which process it is; this version cannot be driven' };
   return { ok: true, server: identityOf(read.data.process.id) };
 }

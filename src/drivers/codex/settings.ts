@@ -2,7 +2,11 @@ import type { OpenRequest } from '../port.ts';
 import type { Call } from './history.ts';
 import { configAnswer } from './wire.ts';
 
-const sandboxes = { readOnly: 'read-only', workspace: 'workspace-write', full: 'danger-full-access' } as const;
+const sandboxes = {
+  readOnly: 'read-only',
+  workspace: 'workspace-write',
+  full: 'danger-full-access',
+} as const;
 
 /** What a thread is started with, and resumed with when it is not in the server's memory. */
 export function threadSettings(request: OpenRequest, toolsName: string): Record<string, unknown> {

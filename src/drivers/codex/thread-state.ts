@@ -55,7 +55,11 @@ export interface AgentTurn {
 }
 
 /** A thread of which nothing is known yet. `position`: everything up to it was processed before. */
-export function newThreadState(threadId: string, position: number, unresolved: readonly string[]): ThreadState {
+export function newThreadState(
+  threadId: string,
+  position: number,
+  unresolved: readonly string[],
+): ThreadState {
   return {
     threadId,
     turn: undefined,

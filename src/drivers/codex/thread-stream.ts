@@ -88,14 +88,18 @@ export class ThreadStream {
       const signals = floor ? missed.signals : [...missed.boundary, ...missed.signals];
       this.#queue = signals.map((signal): Entry => ({ signal, context: { isReplay: true } }));
       // What was read and what was heard overlap.
-      for (const entry of heard) this.#queue.push('run' in entry ? entry : { ...entry, context: { isReplay: true } });
+      for (const entry of heard)
+        this.#queue.push('run' in entry ? entry : { ...entry, context: { isReplay: true } });
     }
     this.#isHeld = false;
     this.#pump();
   }
 
   /** Resolves with what `read` gives as soon as it is defined, or with undefined at the deadline or when closed. */
-  until<Value>(read: (state: ThreadState) => Value | undefined, timeoutMs: number): Promise<Value | undefined> {
+  until<Value>(
+    read: (state: ThreadState) => Value | undefined,
+    timeoutMs: number,
+  ): Promise<Value | undefined> {
     return new Promise((resolve) => {
       const finish = (value: Value | undefined): void => {
         cancel();
@@ -157,18 +161,25 @@ export class ThreadStream {
   #needsLook(signal: Signal): boolean {
     if (signal.type !== 'turnCompleted' || this.#state.ended.includes(signal.turnId)) return false;
     const isOwn = signal.threadId === this.#state.threadId;
-    return [...this.#state.commands.values()].some((command) => isOwn || command.threadId === signal.threadId);
+    return [...this.#state.commands.values()].some(
+      (command) => isOwn || command.threadId === signal.threadId,
+    );
   }
 
   async #reduceAfterLook(signal: Signal, context: Context): Promise<void> {
     this.#isLooking = true;
     const { commands } = this.#state;
-    const living = await this.#host.look([...new Set([...commands.values()].map((command) => command.threadId))]);
+    const living = await this.#host.look([
+      ...new Set([...commands.values()].map((command) => command.threadId)),
+    ]);
     // What ends while we look was alive at the turn's end: it is a task, and its end is the next thing to be heard.
     const endedSince = new Set(
-      this.#queue.flatMap((entry) => ('signal' in entry && entry.signal.type === 'itemCompleted' ? [entry.signal.item.id] : [])),
+      this.#queue.flatMap((entry) =>
+        'signal' in entry && entry.signal.type === 'itemCompleted' ? [entry.signal.item.id] : [],
+      ),
     );
-    const isDead = (itemId: string): boolean => living !== undefined && !living.has(itemId) && !endedSince.has(itemId);
+    const isDead = (itemId: string): boolean =>
+      living !== undefined && !living.has(itemId) && !endedSince.has(itemId);
     this.#isLooking = false;
     if (this.#isClosed) return;
     const deadCommands = new Set([...commands.keys()].filter(isDead));

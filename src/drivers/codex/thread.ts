@@ -19,8 +19,7 @@ import { completed, type Signal, started, threadAnswer } from './wire.ts';
 const readMs = 15_000;
 const lookMs = 5_000;
 const idleDoubtMs = 1_000;
-const betweenReadsMs = 300;
-const readsInARow = 20;
+const longestWaitMs = 2_000;
 
 /** One thread of a server, heard through the shared connection: its stream, its record, its questions. */
 export class CodexThread {
@@ -40,7 +39,13 @@ export class CodexThread {
   readonly #readings = new Serial();
   #cancelDoubt: CancelTimer | undefined;
 
-  constructor(request: OpenRequest, link: ServerLink, clock: Clock, state: ThreadState, record: ThreadRecord) {
+  constructor(
+    request: OpenRequest,
+    link: ServerLink,
+    clock: Clock,
+    state: ThreadState,
+    record: ThreadRecord,
+  ) {
     this.request = request;
     this.link = link;
     this.clock = clock;
@@ -122,7 +127,8 @@ export class CodexThread {
     if (this.#record.tools === toolsFingerprint(this.request.tools)) return;
     const { turn, tasks, agentTurns } = this.state;
     if (turn || tasks.size > 0 || agentTurns.size > 0) {
-      if (!this.#toldOfStaleTools) this.emit({ type: 'noise', what: 'the address of the tools changed while the agent is at work' });
+      if (!this.#toldOfStaleTools)
+        this.emit({ type: 'noise', what: 'the address of the tools changed while the agent is at work' });
       this.#toldOfStaleTools = true;
       return;
     }
@@ -161,7 +167,9 @@ export class CodexThread {
       onReconnect: () => void this.#readings.run(() => this.#onReconnect()),
       onExit: (reason) => this.#onExit(reason),
       ownsTurn: (turnId) =>
-        this.state.turn?.id === turnId || this.state.starting?.turnId === turnId || this.state.ended.includes(turnId),
+        this.state.turn?.id === turnId ||
+        this.state.starting?.turnId === turnId ||
+        this.state.ended.includes(turnId),
     };
   }
 
@@ -183,13 +191,15 @@ export class CodexThread {
 
   #onChange(before: ThreadState, after: ThreadState): void {
     if (before.tasks !== after.tasks) this.save({ tasks: recordedTasks(after) });
-    if (before.agents !== after.agents) for (const id of after.agents.keys()) this.link.routes.claim(id, this.route);
+    if (before.agents !== after.agents)
+      for (const id of after.agents.keys()) this.link.routes.claim(id, this.route);
     if (before.turn && before.turn.id !== after.turn?.id) this.questions.clear();
   }
 
   async #onReconnect(): Promise<void> {
     this.stream.hold();
-    for (let attempt = 0; attempt < readsInARow && !this.#isOver && !this.#hasExited; attempt++) {
+    // A server on its way out answers nothing any more; then its end will end this.
+    for (let waitMs = 50; !this.#isOver && !this.#hasExited; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
       try {
         const isLoaded = (await this.history.loadedThreads()).includes(this.id);
         const answer = await this.resume(isLoaded);
@@ -197,9 +207,8 @@ export class CodexThread {
       } catch (error) {
         if (!(error instanceof Unreadable)) throw error;
       }
-      await pause(this.clock, betweenReadsMs);
+      await pause(this.clock, waitMs);
     }
-    // A server that takes nothing any more is on its way out; until then nothing can be learned from it.
   }
 
   #onExit(reason: string): void {
@@ -256,6 +265,8 @@ export class CodexThread {
 
 /** Turns that died with an earlier process are not told: whoever reads this knows that the process is dead. */
 function withoutDeadTurns(signals: readonly Signal[]): Signal[] {
-  const dead = new Set(signals.flatMap((s) => (s.type === 'turnCompleted' && s.status === 'died' ? [s.turnId] : [])));
+  const dead = new Set(
+    signals.flatMap((s) => (s.type === 'turnCompleted' && s.status === 'died' ? [s.turnId] : [])),
+  );
   return signals.filter((signal) => !('turnId' in signal) || !dead.has(signal.turnId));
 }

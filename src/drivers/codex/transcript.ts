@@ -17,7 +17,9 @@ export function transcriptOfEnd(item: CodexItem): TranscriptItem | undefined {
     case 'agentMessage':
       return { kind: 'text', text: bounded(item.text ?? ''), id: item.id };
     case 'reasoning':
-      return item.summary?.length ? { kind: 'thought', text: bounded(item.summary.join('\n')), id: item.id } : undefined;
+      return item.summary?.length
+        ? { kind: 'thought', text: bounded(item.summary.join('\n')), id: item.id }
+        : undefined;
     default:
       return isCall(item) ? { kind: 'toolResult', text: resultText(item), id: item.id } : undefined;
   }

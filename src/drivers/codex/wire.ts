@@ -53,7 +53,12 @@ const limitWindow = z.object({ usedPercent: z.number(), resetsAt: z.number().nul
 
 /** One thing that happened in a thread, as it is told to the reducer, live or from the record. */
 export type Signal =
-  | { readonly type: 'turnStarted'; readonly threadId: string; readonly turnId: string; readonly rootTurnId?: string }
+  | {
+      readonly type: 'turnStarted';
+      readonly threadId: string;
+      readonly turnId: string;
+      readonly rootTurnId?: string;
+    }
   | {
       readonly type: 'itemStarted' | 'itemCompleted';
       readonly threadId: string;
@@ -143,7 +148,10 @@ export function started(threadId: string, turn: CodexTurn): Signal {
 }
 
 /** The end of a turn that the record or a notification names; undefined while it runs. */
-export function completed(threadId: string, turn: CodexTurn): Extract<Signal, { type: 'turnCompleted' }> | undefined {
+export function completed(
+  threadId: string,
+  turn: CodexTurn,
+): Extract<Signal, { type: 'turnCompleted' }> | undefined {
   if (turn.status === 'inProgress') return undefined;
   const isCutOff = turn.status === 'interrupted' && turn.completedAt == null;
   return {
@@ -158,7 +166,9 @@ export function completed(threadId: string, turn: CodexTurn): Extract<Signal, { 
 function readLimits(params: unknown): Signal {
   const schema = z.object({ rateLimits: z.object({ primary: limitWindow, secondary: limitWindow }) });
   const { primary, secondary } = schema.parse(params).rateLimits;
-  const resets = [primary, secondary].flatMap((w) => (w && w.usedPercent >= 100 && w.resetsAt ? [w.resetsAt * 1000] : []));
+  const resets = [primary, secondary].flatMap((w) =>
+    w && w.usedPercent >= 100 && w.resetsAt ? [w.resetsAt * 1000] : [],
+  );
   return resets.length === 0 ? { type: 'limits' } : { type: 'limits', resetsAt: Math.max(...resets) };
 }
 
@@ -180,7 +190,9 @@ export const terminalsPage = z.object({
   nextCursor: z.string().nullish(),
 });
 /** A page of `thread/queue/list`. */
-export const queuePage = z.object({ data: z.array(z.object({ id: z.string(), clientUserMessageId: z.string().nullish() })) });
+export const queuePage = z.object({
+  data: z.array(z.object({ id: z.string(), clientUserMessageId: z.string().nullish() })),
+});
 /** `thread/loaded/list`. */
 export const loadedList = z.object({ data: z.array(z.string()) });
 /** The answers of `thread/start`, `thread/resume` and `thread/read`. */
@@ -192,7 +204,9 @@ export const turnStartAnswer = z.object({ turn: z.object({ id: z.string() }) });
 /** The answer of `server/diagnostics`. */
 export const diagnosticsAnswer = z.object({ process: z.object({ id: z.number() }) });
 /** The part of `config/read` that says which names of MCP servers are taken. */
-export const configAnswer = z.object({ config: z.object({ mcp_servers: z.record(z.string(), z.unknown()).nullish() }) });
+export const configAnswer = z.object({
+  config: z.object({ mcp_servers: z.record(z.string(), z.unknown()).nullish() }),
+});
 
 /** The text of a user's message. */
 export function userText(item: CodexItem): string {

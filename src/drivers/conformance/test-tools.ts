@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import { pause } from '../../processes/pause.ts';
 
 /** A call that arrived. */
-export interface TestToolCall {
+interface TestToolCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly meta: Readonly<Record<string, unknown>>;
@@ -38,10 +38,12 @@ export async function startTestTools(clock: Clock = systemClock): Promise<TestTo
   };
   const mcp = createMcpHandler(() => makeServer(arrived, clock));
   const answer = async (request: Request): Promise<Response> => {
-    if (request.headers.get('authorization') !== `Bearer ${token}`) return new Response('no token', { status: 401 });
+    if (request.headers.get('authorization') !== `Bearer ${token}`)
+      return new Response('no token', { status: 401 });
     return mcp.fetch(request);
   };
-  const server = createServer(getRequestListener(answer));
+  const listen = getRequestListener(answer);
+  const server = createServer((incoming, outgoing) => void listen(incoming, outgoing));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
@@ -64,7 +66,10 @@ export async function startTestTools(clock: Clock = systemClock): Promise<TestTo
 
 function makeServer(arrived: (call: TestToolCall) => Promise<void>, clock: Clock): McpServer {
   const server = new McpServer({ name: 'stemma-check', version: '1' });
-  const echo = { description: 'Answers with the text it was given.', inputSchema: z.object({ text: z.string() }) };
+  const echo = {
+    description: 'Answers with the text it was given.',
+    inputSchema: z.object({ text: z.string() }),
+  };
   server.registerTool('echo', echo, async (args, context) => {
     await arrived({ name: 'echo', args, meta: context.mcpReq._meta ?? {} });
     return answerOf({ echoed: args.text });

@@ -1,4 +1,10 @@
-import type { AgentContext, JsonRpcId, McpServer, PromptResponse, SessionNotification } from '@agentclientprotocol/sdk';
+import type {
+  AgentContext,
+  JsonRpcId,
+  McpServer,
+  PromptResponse,
+  SessionNotification,
+} from '@agentclientprotocol/sdk';
 import { methods, RequestError } from '@agentclientprotocol/sdk';
 import type { Clock } from '../../base/clock.ts';
 import { type History, saveHistory } from './history.ts';
@@ -49,7 +55,9 @@ export class DemoConversation {
     saveHistory(this.#world.home, this.#history);
     const afterwards: (() => void)[] = [];
     const values: Values = { text, groups, saved: new Map() };
-    const stage = this.#stage(values, running.abort.signal, turn, (list, ms) => afterwards.push(() => this.#goOn(list, ms, values)));
+    const stage = this.#stage(values, running.abort.signal, turn, (list, ms) =>
+      afterwards.push(() => this.#goOn(list, ms, values)),
+    );
     try {
       const own = {
         ...stage,
@@ -71,7 +79,8 @@ export class DemoConversation {
   async aside(actions: readonly Action[]): Promise<void> {
     const afterwards: (() => void)[] = [];
     const values: Values = { text: '', groups: [], saved: new Map() };
-    const later = (list: readonly Action[], ms: number): void => void afterwards.push(() => this.#goOn(list, ms, values));
+    const later = (list: readonly Action[], ms: number): void =>
+      void afterwards.push(() => this.#goOn(list, ms, values));
     await play(actions, this.#stage(values, new AbortController().signal, { answer: '' }, later));
     for (const goOn of afterwards) goOn();
   }
@@ -100,7 +109,10 @@ export class DemoConversation {
     }
     if (otherwise.length > 0) return { actions: otherwise, groups: [text] };
     const firstLine = text.split('\n', 1)[0] ?? '';
-    return { actions: [{ verb: 'say', text: `The script has no answer to: ${firstLine}`, afterMs: 0 }], groups: [text] };
+    return {
+      actions: [{ verb: 'say', text: `The script has no answer to: ${firstLine}`, afterMs: 0 }],
+      groups: [text],
+    };
   }
 
   #unused(rule: Rule, index: number): boolean {
@@ -110,7 +122,9 @@ export class DemoConversation {
   #goOn(actions: readonly Action[], afterMs: number, values: Values): void {
     const abort = new AbortController();
     this.#late.add(abort);
-    const stage = this.#stage(values, abort.signal, { answer: '' }, (list, ms) => this.#goOn(list, ms, values));
+    const stage = this.#stage(values, abort.signal, { answer: '' }, (list, ms) =>
+      this.#goOn(list, ms, values),
+    );
     pause(this.#world.clock, afterMs, abort.signal)
       .then(() => play(actions, stage))
       .catch((error: unknown) => {

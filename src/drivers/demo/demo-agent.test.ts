@@ -3,7 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { type ClientConnection, client, type McpServer, methods, ndJsonStream, type SessionUpdate } from '@agentclientprotocol/sdk';
+import {
+  type ClientConnection,
+  client,
+  type McpServer,
+  methods,
+  ndJsonStream,
+  type SessionUpdate,
+} from '@agentclientprotocol/sdk';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { waitUntil } from '../../processes/pause.ts';
@@ -42,7 +49,9 @@ function connect(script: unknown): ClientConnection {
   child = started;
   const app = client({ name: 'test' })
     .onNotification(methods.client.session.update, ({ params }) => void updates.push(params.update))
-    .onRequest(methods.client.session.requestPermission, () => ({ outcome: { outcome: 'selected', optionId: choice } }));
+    .onRequest(methods.client.session.requestPermission, () => ({
+      outcome: { outcome: 'selected', optionId: choice },
+    }));
   const output = Readable.toWeb(started.stdout) as ReadableStream<Uint8Array>;
   return app.connect(ndJsonStream(Writable.toWeb(started.stdin), output));
 }
@@ -54,13 +63,24 @@ async function session(connection: ClientConnection): Promise<string> {
   return (await connection.agent.request(methods.agent.session.new, { cwd: home, mcpServers })).sessionId;
 }
 
-function prompt(connection: ClientConnection, sessionId: string, text: string): Promise<{ stopReason: string }> {
-  return connection.agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] });
+function prompt(
+  connection: ClientConnection,
+  sessionId: string,
+  text: string,
+): Promise<{ stopReason: string }> {
+  return connection.agent.request(methods.agent.session.prompt, {
+    sessionId,
+    prompt: [{ type: 'text', text }],
+  });
 }
 
 function said(): string {
   return updates
-    .map((update) => (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? update.content.text : ''))
+    .map((update) =>
+      update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text'
+        ? update.content.text
+        : '',
+    )
     .join('');
 }
 
@@ -81,7 +101,10 @@ test('the first rule that matches and is not used up answers, also after the con
   const second = connect(script);
   await second.agent.request(methods.agent.initialize, { protocolVersion: 1 });
   await second.agent.request(methods.agent.session.load, { sessionId: id, cwd: home, mcpServers: [] });
-  expect(updates.map((update) => update.sessionUpdate)).toEqual(['user_message_chunk', 'agent_message_chunk']);
+  expect(updates.map((update) => update.sessionUpdate)).toEqual([
+    'user_message_chunk',
+    'agent_message_chunk',
+  ]);
   updates = [];
   expect(await prompt(second, id, 'go north')).toEqual({ stopReason: 'max_tokens' });
   expect(said()).toBe('again');
@@ -116,7 +139,9 @@ test('tools are called with the token of the conversation, and their results can
   expect(said()).toBe('lint and tests');
   expect(tools.calls.map(({ args }) => args['text']).sort()).toEqual(['lint', 'tests']);
   expect(updates.filter((update) => update.sessionUpdate === 'tool_call')).toHaveLength(3);
-  const ends = updates.flatMap((update) => (update.sessionUpdate === 'tool_call_update' ? [update.status] : []));
+  const ends = updates.flatMap((update) =>
+    update.sessionUpdate === 'tool_call_update' ? [update.status] : [],
+  );
   expect(ends.sort()).toEqual(['completed', 'completed', 'failed']);
 });
 
@@ -146,14 +171,23 @@ test('failures are JSON-RPC errors that say what kind they are', async () => {
     ],
   });
   const id = await session(connection);
-  await expect(prompt(connection, id, 'fail')).rejects.toMatchObject({ code: -32001, message: 'broken', data: { a: 1 } });
+  await expect(prompt(connection, id, 'fail')).rejects.toMatchObject({
+    code: -32001,
+    message: 'broken',
+    data: { a: 1 },
+  });
   await expect(prompt(connection, id, 'limit')).rejects.toMatchObject({ data: { errorKind: 'rate_limit' } });
   await expect(prompt(connection, id, 'login')).rejects.toMatchObject({ code: -32000 });
 });
 
 test('a question goes on as it was answered', async () => {
   const connection = connect({
-    rules: [{ when: 'ask', do: [{ ask: 'May I?', allowed: [{ say: 'yes' }], denied: [{ say: 'no' }] }, { say: '!' }] }],
+    rules: [
+      {
+        when: 'ask',
+        do: [{ ask: 'May I?', allowed: [{ say: 'yes' }], denied: [{ say: 'no' }] }, { say: '!' }],
+      },
+    ],
   });
   const id = await session(connection);
   choice = 'allow';

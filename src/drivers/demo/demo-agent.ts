@@ -26,41 +26,44 @@ export async function runDemoAgent(argv: readonly string[], clock: Clock = syste
     return 5;
   }
   let count = 0;
-  const world: World = { script, clock, wire: openWire(), home: demoHome(process.env), nextId: () => ++count };
+  const world: World = {
+    script,
+    clock,
+    wire: openWire(),
+    home: demoHome(process.env),
+    nextId: () => ++count,
+  };
   await serve(world);
   return 0;
 }
 
 async function serve(world: World): Promise<void> {
-  const { script, wire } = world;
-  const conversations = new Map<string, DemoConversation>();
-  let sessions = 0;
-  const open = (history: History, client: AgentContext, servers: readonly McpServer[]): DemoConversation => {
-    const conversation = new DemoConversation(world, history, client, script.offers.tools ? servers : []);
-    conversations.set(history.sessionId, conversation);
-    return conversation;
-  };
+  const { script } = world;
+  const conversations = new Conversations(world);
   const app = agent({ name: 'stemma-demo-agent' })
     .onRequest(methods.agent.initialize, async ({ client }) => {
-      await open({ sessionId: 'none', turns: [], used: {} }, client, []).aside(script.onInitialize);
+      await conversations
+        .open({ sessionId: 'none', turns: [], used: {} }, client, [])
+        .aside(script.onInitialize);
       return {
         protocolVersion: PROTOCOL_VERSION,
-        agentCapabilities: { loadSession: script.offers.load, mcpCapabilities: { http: script.offers.tools } },
+        agentCapabilities: {
+          loadSession: script.offers.load,
+          mcpCapabilities: { http: script.offers.tools },
+        },
         agentInfo: { name: 'stemma-demo-agent', title: script.name, version: '1' },
         authMethods: [],
       };
     })
     .onRequest(methods.agent.session.new, async ({ params, client }) => {
-      const sessionId = `demo-${world.clock.now().toString(36)}-${process.pid}-${++sessions}`;
-      const history: History = { sessionId, turns: [], used: {} };
-      saveHistory(world.home, history);
-      await open(history, client, params.mcpServers).aside(script.onSession);
-      return { sessionId };
+      const history = conversations.begin();
+      await conversations.open(history, client, params.mcpServers).aside(script.onSession);
+      return { sessionId: history.sessionId };
     })
     .onRequest(methods.agent.session.load, async ({ params, client }) => {
       const history = script.offers.load ? loadHistory(world.home, params.sessionId) : undefined;
       if (!history) throw RequestError.sessionNotFound(params.sessionId);
-      const conversation = open(history, client, params.mcpServers);
+      const conversation = conversations.open(history, client, params.mcpServers);
       await conversation.replay();
       await conversation.aside(script.onLoad);
       return {};
@@ -70,8 +73,40 @@ async function serve(world: World): Promise<void> {
       if (!conversation) throw RequestError.sessionNotFound(params.sessionId);
       return conversation.prompt(textOf(params.prompt), requestId);
     })
-    .onNotification(methods.agent.session.cancel, ({ params }) => conversations.get(params.sessionId)?.cancel());
-  await app.connect(wire.stream).closed;
+    .onNotification(methods.agent.session.cancel, ({ params }) =>
+      conversations.get(params.sessionId)?.cancel(),
+    );
+  await app.connect(world.wire.stream).closed;
+}
+
+/** The conversations of this process, by their ids. */
+class Conversations {
+  readonly #world: World;
+  readonly #open = new Map<string, DemoConversation>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** A new history, kept from its beginning: what was never prompted can be loaded too. */
+  begin(): History {
+    const { clock, home } = this.#world;
+    const sessionId = `demo-${clock.now().toString(36)}-${process.pid}-${this.#open.size}`;
+    const history: History = { sessionId, turns: [], used: {} };
+    saveHistory(home, history);
+    return history;
+  }
+
+  open(history: History, client: AgentContext, servers: readonly McpServer[]): DemoConversation {
+    const offered = this.#world.script.offers.tools ? servers : [];
+    const conversation = new DemoConversation(this.#world, history, client, offered);
+    this.#open.set(history.sessionId, conversation);
+    return conversation;
+  }
+
+  get(sessionId: string): DemoConversation | undefined {
+    return this.#open.get(sessionId);
+  }
 }
 
 function textOf(prompt: readonly ContentBlock[]): string {

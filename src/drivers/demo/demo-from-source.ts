@@ -1,6 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +26,12 @@ const sources = join(dirname(fileURLToPath(import.meta.url)), '../..');
 export function demoFromSource(directory: string, script: unknown): string[] {
   const file = join(directory, 'demo-script.json');
   writeFileSync(file, JSON.stringify(script));
-  return programFromSource(new URL('./demo-agent.program.ts', import.meta.url), '--script', file);
+  return demoProgramFromSource('--script', file);
+}
+
+/** The command that runs the demo agent with these arguments. */
+export function demoProgramFromSource(...args: readonly string[]): string[] {
+  return programFromSource(new URL('./demo-agent.program.ts', import.meta.url), ...args);
 }
 
 /** The command that runs a program of the sources; it may import from `base`, `processes` and `drivers`. */
@@ -27,6 +41,16 @@ export function programFromSource(program: URL, ...args: readonly string[]): str
   compiled.set(path, known);
   return [process.execPath, known, ...args];
 }
+
+const flags = [
+  '--ignoreConfig',
+  '--noCheck',
+  '--skipLibCheck',
+  '--rewriteRelativeImportExtensions',
+  '--types',
+  'node',
+];
+flags.push('--module', 'nodenext', '--target', 'es2023', '--rootDir', sources);
 
 const compiled = new Map<string, string>();
 
@@ -38,9 +62,7 @@ function compileOnce(program: string): string {
   if (existsSync(target)) return target;
   mkdirSync(cache, { recursive: true });
   const output = mkdtempSync(join(cache, 'new-'));
-  const options = ['--ignoreConfig', '--noCheck', '--skipLibCheck', '--rewriteRelativeImportExtensions', '--types', 'node'];
-  const shape = ['--module', 'nodenext', '--target', 'es2023', '--rootDir', sources, '--outDir', output];
-  const argv = [join(typescript, 'bin/tsc'), ...options, ...shape, join(sources, program)];
+  const argv = [join(typescript, 'bin/tsc'), ...flags, '--outDir', output, join(sources, program)];
   execFileSync(process.execPath, argv, { stdio: 'inherit' });
   try {
     renameSync(output, target);
@@ -55,7 +77,9 @@ function compileOnce(program: string): string {
 function hashOfSources(program: string): string {
   const hash = createHash('sha256').update(program);
   for (const folder of ['base', 'processes', 'drivers', 'drivers/acp', 'drivers/demo']) {
-    const files = readdirSync(join(sources, folder)).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
+    const files = readdirSync(join(sources, folder)).filter(
+      (file) => file.endsWith('.ts') && !file.endsWith('.test.ts'),
+    );
     for (const file of files.sort()) hash.update(file).update(readFileSync(join(sources, folder, file)));
   }
   return hash.digest('hex').slice(0, 16);

@@ -44,34 +44,50 @@ export async function play(actions: readonly Action[], stage: Stage): Promise<St
 
 async function playOne(action: Action, stage: Stage): Promise<StopReason | undefined> {
   switch (action.verb) {
-    case 'say':
-      await pause(stage.clock, action.afterMs, stage.signal);
-      return void (await stage.update(chunk('agent_message_chunk', action.text)));
-    case 'think':
-      return void (await stage.update(chunk('agent_thought_chunk', action.text)));
-    case 'wait':
-      return void (await pause(stage.clock, action.ms, stage.signal));
-    case 'call':
-      return void (await callTool(action, stage));
+    case 'end':
+      return action.reason;
     case 'parallel':
-      return (await Promise.all(action.actions.map((inner) => play([inner], stage)))).find((ended) => ended !== undefined);
-    case 'work':
-      return void (await work(action, stage));
+      return (await Promise.all(action.actions.map((inner) => play([inner], stage)))).find(
+        (ended) => ended !== undefined,
+      );
     case 'ask': {
       const allowed = await stage.ask(action.question, `ask-${stage.nextId()}`);
       return play(allowed ? action.allowed : action.denied, stage);
     }
-    case 'end':
-      return action.reason;
+    default:
+      await act(action, stage);
+      return undefined;
+  }
+}
+
+async function act(
+  action: Exclude<Action, { verb: 'end' | 'parallel' | 'ask' }>,
+  stage: Stage,
+): Promise<void> {
+  switch (action.verb) {
+    case 'say':
+      await pause(stage.clock, action.afterMs, stage.signal);
+      return stage.update(chunk('agent_message_chunk', action.text));
+    case 'think':
+      return stage.update(chunk('agent_thought_chunk', action.text));
+    case 'wait':
+      return pause(stage.clock, action.ms, stage.signal);
+    case 'call':
+      return callTool(action, stage);
+    case 'work':
+      return work(action, stage);
     case 'fail':
       throw new RequestError(action.code, action.message, action.data);
-    case 'limit':
-      throw new RequestError(-32603, action.message, { errorKind: 'rate_limit', ...resetOf(action.resetsInMs, stage.clock) });
+    case 'limit': {
+      const reset =
+        action.resetsInMs === undefined ? {} : { resetsAt: stage.clock.now() + action.resetsInMs };
+      throw new RequestError(-32603, action.message, { errorKind: 'rate_limit', ...reset });
+    }
     case 'login':
       // RequestError.authRequired puts words of its own before the message.
       throw new RequestError(RequestError.authRequired().code, action.message);
     default:
-      return void (await misbehave(action, stage));
+      return misbehave(action, stage);
   }
 }
 
@@ -108,17 +124,30 @@ async function callTool(action: Extract<Action, { verb: 'call' }>, stage: Stage)
   await pause(stage.clock, action.afterMs, stage.signal);
   const toolCallId = `call-${stage.nextId()}`;
   if (!action.silent) {
-    const begun = { toolCallId, title: action.tool, kind: 'other', status: 'in_progress', rawInput: action.args };
+    const begun = {
+      toolCallId,
+      title: action.tool,
+      kind: 'other',
+      status: 'in_progress',
+      rawInput: action.args,
+    };
     await stage.update({ sessionUpdate: 'tool_call', ...begun });
   }
   const answer = await stage.call(action.tool, { ...action.args });
   if (action.saveAs !== undefined) stage.values.saved.set(action.saveAs, answer);
-  if (!action.silent) await stage.update(toolEnd(toolCallId, answer.failed ? 'failed' : 'completed', answer.text));
+  if (!action.silent)
+    await stage.update(toolEnd(toolCallId, answer.failed ? 'failed' : 'completed', answer.text));
 }
 
 async function work(action: Extract<Action, { verb: 'work' }>, stage: Stage): Promise<void> {
   const toolCallId = `work-${stage.nextId()}`;
-  await stage.update({ sessionUpdate: 'tool_call', toolCallId, title: action.title, kind: 'execute', status: 'pending' });
+  await stage.update({
+    sessionUpdate: 'tool_call',
+    toolCallId,
+    title: action.title,
+    kind: 'execute',
+    status: 'pending',
+  });
   await pause(stage.clock, action.ms, stage.signal);
   await stage.update(toolEnd(toolCallId, 'completed', action.output));
 }
@@ -131,8 +160,4 @@ function toolEnd(toolCallId: string, status: 'completed' | 'failed', text: strin
 /** A piece of text as ACP streams it. */
 export function chunk(sessionUpdate: string, text: string): Record<string, unknown> {
   return { sessionUpdate, content: { type: 'text', text } };
-}
-
-function resetOf(resetsInMs: number | undefined, clock: Clock): { resetsAt?: number } {
-  return resetsInMs === undefined ? {} : { resetsAt: clock.now() + resetsInMs };
 }

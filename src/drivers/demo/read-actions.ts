@@ -18,11 +18,13 @@ function readAction(value: unknown, path: readonly PropertyKey[], context: z.Ref
     context.addIssue({ code: 'custom', path: [...path, ...at], message });
     return [];
   };
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return complain('must be an object with one verb');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return complain('must be an object with one verb');
   const named = Object.keys(value).filter((key) => key in verbs) as Verb[];
   const [verb, second] = named;
   if (verb === undefined) return complain(`has no verb; one of ${Object.keys(verbs).join(', ')}`);
-  if (second !== undefined) return complain(`has two verbs, "${verb}" and "${second}"; make two actions of it`);
+  if (second !== undefined)
+    return complain(`has two verbs, "${verb}" and "${second}"; make two actions of it`);
   const parsed = verbs[verb].safeParse(value);
   if (parsed.success) return [parsed.data];
   for (const issue of parsed.error.issues) complain(issue.message, issue.path);
@@ -33,8 +35,16 @@ type Verb = Action['verb'];
 
 const ms = z.number().int().nonnegative();
 const yes = z.literal(true);
-const stopReason = z.enum(['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled']) satisfies z.ZodType<StopReason>;
-const actions = z.unknown().transform((value, context) => (value === undefined ? [] : actionList(value, [], context)));
+const stopReason = z.enum([
+  'end_turn',
+  'max_tokens',
+  'max_turn_requests',
+  'refusal',
+  'cancelled',
+]) satisfies z.ZodType<StopReason>;
+const actions = z
+  .unknown()
+  .transform((value, context) => (value === undefined ? [] : actionList(value, [], context)));
 const record = z.record(z.string(), z.unknown());
 
 const verbs: { readonly [V in Verb]: z.ZodType<Action> } = {
@@ -54,8 +64,16 @@ const verbs: { readonly [V in Verb]: z.ZodType<Action> } = {
       silent: z.boolean().default(false),
       afterMs: ms.default(0),
     })
-    .transform(({ call, with: args, ...rest }) => ({ verb: 'call', tool: call, args, ...rest, saveAs: rest.saveAs })),
-  parallel: z.strictObject({ parallel: actions }).transform(({ parallel }) => ({ verb: 'parallel', actions: parallel })),
+    .transform(({ call, with: args, ...rest }) => ({
+      verb: 'call',
+      tool: call,
+      args,
+      ...rest,
+      saveAs: rest.saveAs,
+    })),
+  parallel: z
+    .strictObject({ parallel: actions })
+    .transform(({ parallel }) => ({ verb: 'parallel', actions: parallel })),
   work: z
     .strictObject({ work: z.string(), ms: ms.default(0), output: z.string().default('done') })
     .transform(({ work, ...rest }) => ({ verb: 'work', title: work, ...rest })),
@@ -81,13 +99,20 @@ const verbs: { readonly [V in Verb]: z.ZodType<Action> } = {
     .strictObject({ garbage: z.string().regex(/^[^\n]*$/, 'must be one line') })
     .transform(({ garbage }) => ({ verb: 'garbage', line: garbage })),
   bigLine: z
-    .strictObject({ bigLine: z.int().positive().max(64 * 1024 * 1024) })
+    .strictObject({
+      bigLine: z
+        .int()
+        .positive()
+        .max(64 * 1024 * 1024),
+    })
     .transform(({ bigLine }) => ({ verb: 'bigLine', bytes: bigLine })),
   update: z
     .strictObject({ update: record, session: z.string().optional() })
     .transform(({ update, session }) => ({ verb: 'update', update, session })),
   hang: z.strictObject({ hang: yes }).transform(() => ({ verb: 'hang' })),
-  exit: z.strictObject({ exit: z.int().min(0).max(255) }).transform(({ exit }) => ({ verb: 'exit', code: exit })),
+  exit: z
+    .strictObject({ exit: z.int().min(0).max(255) })
+    .transform(({ exit }) => ({ verb: 'exit', code: exit })),
   kill: z.strictObject({ kill: yes }).transform(() => ({ verb: 'kill' })),
   stopReading: z.strictObject({ stopReading: yes }).transform(() => ({ verb: 'stopReading' })),
 };

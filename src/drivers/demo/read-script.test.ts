@@ -15,7 +15,8 @@ function complaint(text: string): StemmaError {
   throw new Error('the script was taken');
 }
 
-const rule = (...actions: unknown[]): string => JSON.stringify({ rules: [{ when: '^go (\\w+)', do: actions }] });
+const rule = (...actions: unknown[]): string =>
+  JSON.stringify({ rules: [{ when: '^go (\\w+)', do: actions }] });
 
 describe('a demo script', () => {
   it.each(readdirSync(examples))('%s of the examples is one', (name) => {
@@ -50,7 +51,10 @@ describe('a demo script', () => {
     [rule({ wait: -1 }), 'rules[0].do[0].wait: '],
     [rule({ say: 'x', loud: true }), 'rules[0].do[0]: Unrecognized key: "loud"'],
     [rule({ parallel: [{ call: 'a' }, { end: 'never' }] }), 'rules[0].do[0].parallel[1].end: '],
-    [rule({ call: 'a', with: { deep: ['{{2}}'] } }), 'rules[0].do[0].with.deep[0]: the pattern has no group 2'],
+    [
+      rule({ call: 'a', with: { deep: ['{{2}}'] } }),
+      'rules[0].do[0].with.deep[0]: the pattern has no group 2',
+    ],
     [rule({ say: '{{job.id}}' }), 'rules[0].do[0].say: no call of this rule says "saveAs": "job"'],
     [JSON.stringify({ rules: [{ when: '(', do: [] }] }), 'rules[0].when: Invalid regular expression'],
     [JSON.stringify({ rules: [{ when: 'x' }] }), 'rules[0].do: must be a list of actions'],

@@ -14,7 +14,9 @@ export function readScript(file: string): DemoScript {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new StemmaError('INVALID_CONFIG', `The demo script ${file} cannot be read: ${reasonOf(error)}`, { file });
+    throw new StemmaError('INVALID_CONFIG', `The demo script ${file} cannot be read: ${reasonOf(error)}`, {
+      file,
+    });
   }
   return parseScript(text, file);
 }
@@ -26,13 +28,19 @@ export function parseScript(text: string, file: string): DemoScript {
     json = JSON.parse(text);
   } catch (error) {
     const place = placeOf(reasonOf(error), text);
-    throw new StemmaError('INVALID_CONFIG', `${file}${place.label} is not JSON: ${reasonOf(error)}`, { file, ...place.data });
+    throw new StemmaError('INVALID_CONFIG', `${file}${place.label} is not JSON: ${reasonOf(error)}`, {
+      file,
+      ...place.data,
+    });
   }
   const parsed = scriptShape.safeParse(json);
   if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.map((issue) => `${pathOf(issue.path)}: ${issue.message}`);
   const key = pathOf(parsed.error.issues[0]?.path ?? []);
-  throw new StemmaError('INVALID_CONFIG', `${file} is not a demo script:\n  ${lines.join('\n  ')}`, { file, key });
+  throw new StemmaError('INVALID_CONFIG', `${file} is not a demo script:\n  ${lines.join('\n  ')}`, {
+    file,
+    key,
+  });
 }
 
 const ruleShape = z
@@ -67,14 +75,19 @@ const scriptShape = z
   .strictObject({
     $schema: z.string().optional(),
     name: z.string().default('demo'),
-    offers: z.strictObject({ load: z.boolean().default(true), tools: z.boolean().default(true) }).prefault({}),
+    offers: z
+      .strictObject({ load: z.boolean().default(true), tools: z.boolean().default(true) })
+      .prefault({}),
     onInitialize: listShape,
     onSession: listShape,
     onLoad: listShape,
     rules: z.array(ruleShape),
     otherwise: listShape,
   })
-  .transform(({ $schema: _, ...script }): DemoScript => script);
+  .transform((script): DemoScript => {
+    const { name, offers, onInitialize, onSession, onLoad, rules, otherwise } = script;
+    return { name, offers, onInitialize, onSession, onLoad, rules, otherwise };
+  });
 
 function compile(source: string, flags: string): RegExp | string {
   try {

@@ -23,7 +23,12 @@ export type Action =
   | { readonly verb: 'parallel'; readonly actions: readonly Action[] }
   /** A tool of the agent's own: announced as pending, then completed after `ms`. */
   | { readonly verb: 'work'; readonly title: string; readonly ms: number; readonly output: string }
-  | { readonly verb: 'ask'; readonly question: string; readonly allowed: readonly Action[]; readonly denied: readonly Action[] }
+  | {
+      readonly verb: 'ask';
+      readonly question: string;
+      readonly allowed: readonly Action[];
+      readonly denied: readonly Action[];
+    }
   | { readonly verb: 'end'; readonly reason: StopReason }
   | { readonly verb: 'fail'; readonly message: string; readonly code: number; readonly data: unknown }
   | { readonly verb: 'limit'; readonly message: string; readonly resetsInMs: number | undefined }
@@ -40,7 +45,11 @@ export type Misbehaviour =
   | { readonly verb: 'garbage'; readonly line: string }
   | { readonly verb: 'bigLine'; readonly bytes: number }
   /** Any session/update, well-formed or not; `session` names another conversation than this one. */
-  | { readonly verb: 'update'; readonly update: Readonly<Record<string, unknown>>; readonly session: string | undefined }
+  | {
+      readonly verb: 'update';
+      readonly update: Readonly<Record<string, unknown>>;
+      readonly session: string | undefined;
+    }
   | { readonly verb: 'hang' }
   | { readonly verb: 'exit'; readonly code: number }
   | { readonly verb: 'kill' }

@@ -49,7 +49,8 @@ export function strayTemplates(actions: unknown, groups: number): { path: Proper
   walk(actions, [], (value, path) => {
     for (const [, key = ''] of value.matchAll(template)) {
       const name = key.split('.')[0] ?? '';
-      if (/^\d+$/.test(key) && Number(key) > groups) strays.push({ path, message: `the pattern has no group ${key}` });
+      if (/^\d+$/.test(key) && Number(key) > groups)
+        strays.push({ path, message: `the pattern has no group ${key}` });
       else if (!/^\d+$/.test(key) && key !== 'text' && !saved.has(name)) {
         strays.push({ path, message: `no call of this rule says "saveAs": "${name}"` });
       }
@@ -58,7 +59,11 @@ export function strayTemplates(actions: unknown, groups: number): { path: Proper
   return strays;
 }
 
-function walk(value: unknown, path: PropertyKey[], onText: (text: string, path: PropertyKey[]) => void): void {
+function walk(
+  value: unknown,
+  path: PropertyKey[],
+  onText: (text: string, path: PropertyKey[]) => void,
+): void {
   if (typeof value === 'string') onText(value, path);
   else if (Array.isArray(value)) value.forEach((entry, index) => walk(entry, [...path, index], onText));
   else if (typeof value === 'object' && value !== null) {

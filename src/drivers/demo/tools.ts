@@ -76,7 +76,9 @@ class Endpoint {
     const client = await this.#connected();
     try {
       const result = await client.callTool({ name, arguments: args }, { signal, timeout: callTimeoutMs });
-      const text = result.content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
+      const text = result.content
+        .map((block) => (block.type === 'text' ? block.text : `[${block.type}]`))
+        .join('\n');
       return { text, data: result.structuredContent ?? parsed(text), failed: result.isError === true };
     } catch (error) {
       // A server that restarted knows neither this connection nor its session.
@@ -108,7 +110,9 @@ class Endpoint {
     // Loaded when a tool is first called: it is half of the time that this program takes to start.
     const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
     const client = new Client({ name: 'stemma-demo-agent', version: '1' });
-    const transport = new StreamableHTTPClientTransport(new URL(this.#url), { requestInit: { headers: this.#headers } });
+    const transport = new StreamableHTTPClientTransport(new URL(this.#url), {
+      requestInit: { headers: this.#headers },
+    });
     // The SDK declares `sessionId?: string` where exactOptionalPropertyTypes wants `string | undefined`.
     await client.connect(transport as Parameters<Client['connect']>[0]);
     return client;

@@ -43,7 +43,7 @@ const lists = {
   latestKeyed: `
     SELECT id FROM executions WHERE root_id = ? AND key = ? AND key IS NOT NULL ORDER BY id DESC LIMIT 1`,
   liveTasks: `
-    SELECT id FROM executions
+    SELECT id FROM executions INDEXED BY executions_live_task
     WHERE runs_in = ? AND kind = 'task' AND state IN ('queued', 'running') ORDER BY id`,
   taskNamed: `
     SELECT id FROM executions WHERE runs_in = ? AND native_id = ? AND kind = 'task' ORDER BY id DESC LIMIT 1`,
@@ -63,7 +63,7 @@ const lists = {
   noticeOf: 'SELECT id FROM notices WHERE execution_id = ?',
   openSteers: "SELECT id FROM steers WHERE session_id = ? AND state IN ('claimed', 'written') ORDER BY id",
   runsOf: "SELECT id FROM runs WHERE session_id = ? AND state = 'running' ORDER BY id",
-  runOwnedBy: "SELECT id FROM runs WHERE owner_id = ? AND state = 'running'",
+  runOwnedBy: 'SELECT id FROM runs WHERE owner_id = ?',
 };
 
 /**

@@ -10,6 +10,7 @@ const oneOf = (column: string, values: readonly string[]): string =>
  * committed. Every number is INTEGER, because JavaScript numbers arrive as REAL; ids are text, because integers above
  * 2^53 are read wrongly by some libraries. References are deferred only where two rows of one decision name each other
  * and one must come first: a host and its session, a session and its turn, a claim and its steer.
+ * Each deferred one needs an index, because a row that may repair it looks for what names it.
  */
 export const ledgerSchema = `
 CREATE TABLE meta (
@@ -27,7 +28,7 @@ CREATE TABLE sessions (
   hosted_by TEXT REFERENCES executions (id) DEFERRABLE INITIALLY DEFERRED,
   lane_turn TEXT REFERENCES turns (id) DEFERRABLE INITIALLY DEFERRED,
   wake_turn TEXT REFERENCES turns (id) DEFERRABLE INITIALLY DEFERRED,
-  last_turn TEXT REFERENCES turns (id) DEFERRABLE INITIALLY DEFERRED,
+  last_turn TEXT REFERENCES turns (id),
   epoch INTEGER NOT NULL CHECK (epoch >= 0),
   node TEXT NOT NULL,
   native_id TEXT,
@@ -36,6 +37,7 @@ CREATE TABLE sessions (
   last_activity_at INTEGER NOT NULL,
   CHECK (lane_turn IS NULL OR lane_turn IS NOT wake_turn)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_host ON sessions (hosted_by) WHERE hosted_by IS NOT NULL;
 CREATE INDEX sessions_live ON sessions (id) WHERE state = 'live';
 CREATE INDEX sessions_lane ON sessions (lane_turn) WHERE lane_turn IS NOT NULL;
 CREATE INDEX sessions_wake ON sessions (wake_turn) WHERE wake_turn IS NOT NULL;
@@ -59,7 +61,7 @@ CREATE TABLE runs (
   CHECK ((state = 'ended') = (outcome IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX runs_running ON runs (session_id) WHERE state = 'running';
-CREATE UNIQUE INDEX runs_owner ON runs (owner_id) WHERE state = 'running' AND owner_id IS NOT NULL;
+CREATE UNIQUE INDEX runs_owner ON runs (owner_id) WHERE owner_id IS NOT NULL;
 
 CREATE TABLE executions (
   id TEXT PRIMARY KEY,
@@ -148,7 +150,7 @@ CREATE TABLE turns (
   created_at INTEGER NOT NULL,
   started_at INTEGER,
   ended_at INTEGER,
-  status TEXT CHECK (${oneOf('status', ['succeeded', 'failed', 'interrupted', 'refused', 'lost'])}),
+  status TEXT CHECK (${oneOf('status', ['succeeded', 'failed', 'interrupted', 'refused', 'joined', 'lost'])}),
   CHECK ((state = 'ended') = (ended_at IS NOT NULL)),
   CHECK ((state = 'ended') = (status IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
@@ -184,6 +186,7 @@ CREATE TABLE inputs (
   steer_id TEXT REFERENCES steers (id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX inputs_queue ON inputs (session_id, position);
+CREATE INDEX inputs_steer ON inputs (steer_id) WHERE steer_id IS NOT NULL;
 
 CREATE TABLE notices (
   id TEXT PRIMARY KEY,

@@ -1,0 +1,75 @@
+import { waitUntil } from '../../processes/pause.ts';
+import type { CodexThread } from './thread.ts';
+import { threadAnswer } from './wire.ts';
+
+const turnEndMs = 5_000;
+const terminalsEndMs = 5_000;
+
+/** Ends what the agent runs in the background: its commands, and the turns of its sub-agents. */
+export async function stopBackground(thread: CodexThread): Promise<boolean> {
+  const { agentTurns } = thread.state;
+  for (const [turnId, { threadId }] of agentTurns) await thread.call('turn/interrupt', { threadId, turnId });
+  await waitUntil(thread.clock, () => thread.state.agentTurns.size === 0, turnEndMs);
+  const threadIds = [
+    thread.id,
+    ...new Set([...agentTurns.values(), ...thread.state.commands.values()].map((t) => t.threadId)),
+  ];
+  for (const threadId of threadIds) await thread.call('thread/backgroundTerminals/clean', { threadId });
+  const deadline = thread.clock.monotonic() + terminalsEndMs;
+  while (thread.clock.monotonic() < deadline) {
+    try {
+      const lists = await Promise.all(threadIds.map((threadId) => thread.history.terminals(threadId)));
+      if (lists.flat().length === 0) return thread.state.agentTurns.size === 0;
+    } catch {
+      return false;
+    }
+    await waitUntil(thread.clock, () => false, 50);
+  }
+  return false;
+}
+
+/**
+ * Ends the conversation. The server goes with it when nothing else is at work there; else the thread is brought to rest
+ * and left alone. A thread that does not come to rest is `unkillable` as long as its server serves others.
+ */
+export async function endThread(thread: CodexThread): Promise<'dead' | 'unkillable'> {
+  if (thread.hasExited) return 'dead';
+  const isQuiet = await bringToRest(thread);
+  const isAlone = thread.link.routes.count <= 1 && !(await othersWork(thread));
+  if (isAlone) {
+    // Nothing is emitted any more, not even that the server has exited: that is what was asked for.
+    const ended = thread.link.endServer('the conversation was ended');
+    thread.stream.close();
+    const outcome = await ended;
+    thread.close();
+    return outcome;
+  }
+  if (!isQuiet) return 'unkillable';
+  await thread.call('thread/unsubscribe', { threadId: thread.id });
+  thread.close();
+  return 'dead';
+}
+
+async function bringToRest(thread: CodexThread): Promise<boolean> {
+  const turnId = thread.state.turn?.id ?? thread.state.starting?.turnId;
+  if (turnId !== undefined) {
+    await thread.call('turn/interrupt', { threadId: thread.id, turnId });
+    await waitUntil(thread.clock, () => thread.state.turn === undefined, turnEndMs);
+  }
+  return (await stopBackground(thread)) && thread.state.turn === undefined;
+}
+
+/** Whether a thread that is not ours is active, which may belong to another server of ours or to a person. */
+async function othersWork(thread: CodexThread): Promise<boolean> {
+  try {
+    for (const threadId of await thread.history.loadedThreads()) {
+      if (threadId === thread.id || thread.state.agents.has(threadId)) continue;
+      const answer = await thread.call('thread/read', { threadId });
+      const read = threadAnswer.safeParse(answer.outcome === 'ok' ? answer.result : undefined);
+      if (read.data?.thread.status.type === 'active') return true;
+    }
+    return false;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import type { Committed, LedgerStore } from '../../ledger/store.ts';
+import type { WakeRow, WakeRows } from '../../wakeups/rows.ts';
+import type { MemorySnapshot } from '../memory/state.ts';
+import { MemoryStore } from '../memory/store.ts';
+import type { Records } from '../records.ts';
+import { hasNodeSqlite } from '../sqlite/driver.ts';
+import { openSqliteStore } from '../sqlite/store.ts';
+import type { EventLog, RecoveryViews, Views } from '../views.ts';
+import { dumpOf } from './dump.ts';
+
+/** Everything that a store of this folder offers. */
+export interface WholeStore extends Omit<LedgerStore, 'onCommit'>, Omit<WakeRows, 'onCommit'> {
+  onCommit(listener: (committed: Committed & { readonly wakes: readonly WakeRow[] }) => void): () => void;
+  readonly databaseId: string;
+  readonly views: Views;
+  readonly recovery: RecoveryViews;
+  readonly events: EventLog;
+  readonly records: Records;
+}
+
+/** The rows of the ledger, each list in the order of its keys, so that two stores can be compared. */
+export type Dump = Pick<
+  MemorySnapshot,
+  | 'executions'
+  | 'notices'
+  | 'sessions'
+  | 'turns'
+  | 'inputs'
+  | 'steers'
+  | 'runs'
+  | 'holds'
+  | 'owners'
+  | 'wakeups'
+  | 'events'
+>;
+
+/** An open store under test. `end` closes it and removes what it left. */
+export interface Opened {
+  readonly store: WholeStore;
+  dump(): Promise<Dump>;
+  end(): Promise<void>;
+}
+
+/** One way to keep the ledger; all of them must pass the same suite. */
+export interface Adapter {
+  readonly name: string;
+  open(clock: Clock): Promise<Opened>;
+}
+
+const memory: Adapter = {
+  name: 'memory',
+  async open(clock) {
+    const store = new MemoryStore({ clock });
+    return {
+      store,
+      dump: async () => sortedDump(store.snapshot()),
+      end: () => store.close(),
+    };
+  },
+};
+
+function sqlite(library: 'libsql' | 'node'): Adapter {
+  return {
+    name: library === 'node' ? 'node:sqlite' : 'libsql',
+    async open(clock) {
+      const directory = mkdtempSync(join(tmpdir(), 'stemma-store-'));
+      const file = join(directory, 'stemma.db');
+      const store = await openSqliteStore({ file, clock, random: Math.random, library });
+      return {
+        store,
+        dump: async () => sortedDump(await dumpOf(file, library)),
+        async end() {
+          await store.close();
+          rmSync(directory, { recursive: true, force: true });
+        },
+      };
+    },
+  };
+}
+
+/** SQLite as this Node can have it. */
+export const sqliteAdapters: readonly Adapter[] = [
+  sqlite('libsql'),
+  ...(hasNodeSqlite() ? [sqlite('node')] : []),
+];
+
+/** Every adapter. */
+export const adapters: readonly Adapter[] = [memory, ...sqliteAdapters];
+
+function sortedDump(dump: Dump): Dump {
+  const by = <Row>(rows: readonly Row[], keyOf: (row: Row) => string): Row[] =>
+    [...rows].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return {
+    executions: by(dump.executions, (row) => row.id),
+    notices: by(dump.notices, (row) => row.id),
+    sessions: by(dump.sessions, (row) => row.id),
+    turns: by(dump.turns, (row) => row.id),
+    inputs: by(dump.inputs, (row) => row.executionId),
+    steers: by(dump.steers, (row) => row.id),
+    runs: by(dump.runs, (row) => row.id),
+    holds: by(dump.holds, (row) => `${row.executionId} ${row.holderId}`),
+    owners: by(dump.owners, (row) => `${row.turnId} ${row.executionId}`),
+    wakeups: by(dump.wakeups, (row) => `${row.kind} ${row.target}`),
+    events: dump.events,
+  };
+}

@@ -1,0 +1,178 @@
+import { assertNever } from '../../base/assert-never.ts';
+import type { Execution } from '../../ledger/execution.ts';
+import { isSettled } from '../../ledger/execution.ts';
+import type { Notice } from '../../ledger/notice.ts';
+import { isPending } from '../../ledger/notice.ts';
+import type { Question } from '../../ledger/questions.ts';
+import type { Input } from '../../ledger/session.ts';
+import type { Turn } from '../../ledger/turn.ts';
+import type { MemoryState } from './state.ts';
+
+/** Answers the questions of rules by looking at every row: histories in memory are short. */
+export function answerFrom(state: MemoryState, question: Question): unknown {
+  switch (question.ask) {
+    case 'execution':
+      return state.rows('execution').get(question.args[0]);
+    case 'session':
+      return state.rows('session').get(question.args[0]);
+    case 'turn':
+      return state.rows('turn').get(question.args[0]);
+    case 'notice':
+      return state.rows('notice').get(question.args[0]);
+    case 'steer':
+      return state.rows('steer').get(question.args[0]);
+    case 'run':
+      return state.rows('run').get(question.args[0]);
+    case 'input':
+      return state.rows('input').get(question.args[0]);
+    case 'openSteers':
+      return [...state.rows('steer').values()]
+        .filter((steer) => steer.sessionId === question.args[0] && steer.endedAt === null)
+        .sort(byId);
+    case 'runsOf':
+      return [...state.rows('run').values()]
+        .filter((run) => run.sessionId === question.args[0] && run.state === 'running')
+        .sort(byId);
+    case 'runOwnedBy':
+      return [...state.rows('run').values()].find((run) => run.ownerId === question.args[0]);
+    case 'nextInput':
+      return queueOf(state, question.args[0]).find((input) => input.steerId === null);
+    case 'inputs':
+      return queueOf(state, question.args[0]);
+    case 'headPosition':
+      return queueOf(state, question.args[0])[0]?.position ?? 0;
+    case 'tailPosition':
+      return queueOf(state, question.args[0]).at(-1)?.position ?? 0;
+    case 'owners':
+    case 'refusedTurns':
+    case 'activeTurnOf':
+      return ofTurns(state, question);
+    case 'owed':
+    case 'pendingOn':
+    case 'pendingFor':
+    case 'noticesOfSteer':
+    case 'noticesOfContinuation':
+    case 'noticeOf':
+      return ofNotices(state, question);
+    default:
+      return ofExecutions(state, question);
+  }
+}
+
+type Of<Name extends Question['ask']> = Extract<Question, { readonly ask: Name }>;
+
+function ofTurns(state: MemoryState, question: Of<'owners' | 'refusedTurns' | 'activeTurnOf'>): unknown {
+  const [id] = question.args;
+  const owners = [...state.owners];
+  if (question.ask === 'owners') {
+    return owners
+      .filter((owner) => owner.turnId === id)
+      .sort((a, b) => a.position - b.position || compare(a.executionId, b.executionId))
+      .map((owner) => state.rows('execution').get(owner.executionId));
+  }
+  const turns = owners
+    .filter((owner) => owner.executionId === id)
+    .map((owner) => state.rows('turn').get(owner.turnId) as Turn)
+    .sort(byId);
+  if (question.ask === 'activeTurnOf') return turns.find((turn) => turn.state !== 'ended');
+  return turns.filter((turn) => turn.status === 'refused' && turn.id !== question.args[1]).length;
+}
+
+function ofNotices(
+  state: MemoryState,
+  question: Of<'owed' | 'pendingOn' | 'pendingFor' | 'noticesOfSteer' | 'noticesOfContinuation' | 'noticeOf'>,
+): unknown {
+  const [id] = question.args;
+  const notices = [...state.rows('notice').values()].sort(byId);
+  switch (question.ask) {
+    case 'owed': {
+      const [, now, limit] = question.args;
+      const isDue = (row: Notice): boolean =>
+        row.state === 'owed' && row.mode === 'each' && row.notBefore <= now;
+      return notices
+        .filter((row) => row.sessionId === id && isDue(row))
+        .sort(byOwed)
+        .slice(0, limit);
+    }
+    case 'pendingOn':
+      return notices.filter((row) => row.countedOn === id && isPending(row.state));
+    case 'pendingFor':
+      return notices.filter((row) => row.sessionId === id && isPending(row.state)).sort(byOwed);
+    case 'noticesOfSteer':
+      return notices.filter((row) => row.steerId === id);
+    case 'noticesOfContinuation':
+      return notices.filter((row) => row.continuationId === id);
+    case 'noticeOf':
+      return notices.find((row) => row.executionId === id);
+    default:
+      return assertNever(question);
+  }
+}
+
+function ofExecutions(
+  state: MemoryState,
+  question: Of<
+    'holders' | 'held' | 'openChildren' | 'keyed' | 'latestKeyed' | 'liveTasks' | 'taskNamed' | 'openOwnedBy'
+  >,
+): unknown {
+  const [id] = question.args;
+  const executions = [...state.rows('execution').values()].sort(byId);
+  switch (question.ask) {
+    case 'holders': {
+      const edges = [...state.holds].filter((hold) => hold.executionId === id);
+      return edges.map((hold) => hold.holderId).sort();
+    }
+    case 'held': {
+      const edges = [...state.holds].filter((hold) => hold.holderId === id);
+      const held = new Set<string>(edges.map((hold) => hold.executionId));
+      return executions.filter((row) => held.has(row.id) && !row.closed);
+    }
+    case 'openChildren':
+      return executions.filter((row) => row.parentId === id && !row.closed).slice(0, question.args[1]);
+    case 'keyed': {
+      const [, key, attempt] = question.args;
+      return executions.find((row) => row.parentId === id && row.key === key && row.attempt === attempt);
+    }
+    case 'latestKeyed':
+      return executions.findLast((row) => row.rootId === id && row.key === question.args[1]);
+    case 'liveTasks':
+      return executions.filter((row) => row.runsIn === id && row.kind === 'task' && !isSettled(row.state));
+    case 'taskNamed': {
+      const [, nativeId] = question.args;
+      return executions.findLast(
+        (row) => row.runsIn === id && row.kind === 'task' && row.nativeId === nativeId,
+      );
+    }
+    case 'openOwnedBy':
+      return executions.filter((row) => !row.closed && isOwn(row, id) && !isOwn(parentOf(state, row), id));
+    default:
+      return assertNever(question);
+  }
+}
+
+function isOwn(row: Execution | undefined, sessionId: string): boolean {
+  return row?.runsIn === sessionId || row?.cancelledBy === sessionId;
+}
+
+function parentOf(state: MemoryState, row: Execution): Execution | undefined {
+  return row.parentId === null ? undefined : state.rows('execution').get(row.parentId);
+}
+
+function queueOf(state: MemoryState, sessionId: string): Input[] {
+  return [...state.rows('input').values()]
+    .filter((input) => input.sessionId === sessionId)
+    .sort((a, b) => a.position - b.position || compare(a.executionId, b.executionId));
+}
+
+function byOwed(a: Notice, b: Notice): number {
+  return a.owedAt - b.owedAt || compare(a.id, b.id);
+}
+
+function byId(a: { readonly id: string }, b: { readonly id: string }): number {
+  return compare(a.id, b.id);
+}
+
+/** The order of SQLite's binary collation, for ids. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,202 @@
+import type { Execution } from '../../ledger/execution.ts';
+import { isClosed, isSettled } from '../../ledger/execution.ts';
+import type { Notice } from '../../ledger/notice.ts';
+import type { Run, Session } from '../../ledger/session.ts';
+import type { Steer, Turn } from '../../ledger/turn.ts';
+import type { RowOf, TableName } from '../apply.ts';
+import type { MemoryState } from './state.ts';
+
+/**
+ * What the SQL schema says of single rows and of sets of rows, said again for the store in memory, so that a rule that
+ * breaks it fails in a simulation as it would on disk. Each throws a plain Error: it is a bug.
+ */
+export function checkRow<Name extends TableName>(state: MemoryState, table: Name, row: RowOf[Name]): void {
+  switch (table) {
+    case 'execution':
+      return checkExecution(row as Execution);
+    case 'notice':
+      return checkNotice(row as Notice);
+    case 'session':
+      return checkSession(row as Session);
+    case 'turn':
+      return checkTurn(state, row as Turn);
+    case 'steer':
+      return checkSteer(row as Steer);
+    case 'run':
+      return checkRun(row as Run);
+  }
+}
+
+function demand(holds: boolean, what: string, id: string): void {
+  if (!holds) throw new Error(`constraint failed for ${id}: ${what}`);
+}
+
+function checkExecution(row: Execution): void {
+  const isRoot = row.parentId === null;
+  demand(
+    isRoot ? row.depth === 0 && row.rootId === row.id : row.depth > 0,
+    'depth and root fit the parent',
+    row.id,
+  );
+  demand(isRoot || row.rootId !== row.id, 'only a root is its own root', row.id);
+  demand(row.attempt >= 1, 'attempt >= 1', row.id);
+  demand(row.mode === 'none' || row.reportsTo !== null, 'who reports names a session', row.id);
+  demand((row.runId === null) === (row.runIndex === null), 'run and index go together', row.id);
+  demand(row.open >= 0, 'open >= 0', row.id);
+  demand(row.failures >= 0, 'failures >= 0', row.id);
+  demand(row.drain === null || row.drain >= 0, 'drain >= 0', row.id);
+  demand(row.closed === isClosed(row.state, row.open), 'closed = settled and open is zero', row.id);
+  demand(row.closed === (row.closedAt !== null), 'closed has its instant', row.id);
+  demand(isSettled(row.state) === (row.endedAt !== null), 'settled has its instant', row.id);
+  demand(row.waiting === null || !isSettled(row.state), 'what is settled waits for nothing', row.id);
+  demand(
+    (row.outcome !== null) === (row.closed && isRoot),
+    'a closed root, and only that, has an outcome',
+    row.id,
+  );
+}
+
+function checkNotice(row: Notice): void {
+  const { state } = row;
+  demand(row.attempt >= 0 && row.epoch >= 0, 'attempt and epoch >= 0', row.id);
+  demand(state !== 'owed' || (row.steerId === null && row.continuationId === null), 'owed is free', row.id);
+  demand(state !== 'claimed' || row.steerId !== null, 'a claim has its steer', row.id);
+  const isHanded = state === 'handed' || state === 'handled';
+  demand(
+    !isHanded || (row.continuationId !== null && row.handedAt !== null),
+    'handed has its continuation',
+    row.id,
+  );
+  demand((state === 'handled') === (row.handledAt !== null), 'handled has its instant', row.id);
+  demand(state !== 'waived' || (row.reason !== null && row.actor !== null), 'a waiver is signed', row.id);
+}
+
+function checkSession(row: Session): void {
+  demand(row.epoch >= 0, 'epoch >= 0', row.id);
+  demand(row.laneTurn === null || row.laneTurn !== row.wakeTurn, 'one turn is not lane and wake', row.id);
+}
+
+function checkTurn(state: MemoryState, row: Turn): void {
+  demand((row.state === 'ended') === (row.endedAt !== null), 'ended has its instant', row.id);
+  demand((row.state === 'ended') === (row.status !== null), 'ended has its status', row.id);
+  if (row.state !== 'starting') return;
+  for (const other of state.rows('turn').values()) {
+    const clashes = other.id !== row.id && other.sessionId === row.sessionId && other.state === 'starting';
+    demand(!clashes, `one starting turn a session, but there is ${other.id}`, row.id);
+  }
+}
+
+function checkSteer(row: Steer): void {
+  const isOpen = row.state === 'claimed' || row.state === 'written';
+  demand(isOpen === (row.endedAt === null), 'an ended steer has its instant', row.id);
+}
+
+function checkRun(row: Run): void {
+  demand(row.cursor >= 0, 'cursor >= 0', row.id);
+  demand((row.state === 'ended') === (row.endedAt !== null), 'ended has its instant', row.id);
+  demand((row.state === 'ended') === (row.outcome !== null), 'ended has its outcome', row.id);
+}
+
+/** What must be unique when a row is inserted, beside its id. */
+export function checkUnique<Name extends TableName>(state: MemoryState, table: Name, row: RowOf[Name]): void {
+  if (table === 'execution') uniqueExecution(state, row as Execution);
+  if (table === 'notice') {
+    const { id, executionId } = row as Notice;
+    for (const other of state.rows('notice').values()) {
+      demand(other.executionId !== executionId, `one notice an execution, but there is ${other.id}`, id);
+    }
+  }
+  if (table === 'run') {
+    const { id, ownerId } = row as Run;
+    for (const other of state.rows('run').values()) {
+      demand(ownerId === null || other.ownerId !== ownerId, `one run an owner, but there is ${other.id}`, id);
+    }
+  }
+}
+
+function uniqueExecution(state: MemoryState, row: Execution): void {
+  const isSent = row.runId !== null && row.kind === 'message';
+  if (!isSent && row.key === null) return;
+  for (const other of state.rows('execution').values()) {
+    const isSameThing =
+      row.key !== null &&
+      row.parentId !== null &&
+      other.parentId === row.parentId &&
+      other.key === row.key &&
+      other.attempt === row.attempt;
+    demand(!isSameThing, `parent, key and attempt are unique, but there is ${other.id}`, row.id);
+    const isSameMessage =
+      isSent &&
+      other.kind === 'message' &&
+      other.runId === row.runId &&
+      other.runIndex === row.runIndex &&
+      other.attempt === row.attempt;
+    demand(!isSameMessage, `run, index and attempt are unique, but there is ${other.id}`, row.id);
+  }
+}
+
+type Reference = readonly [field: string, to: TableName];
+
+/** Checked when the row is written. */
+const references: { readonly [Name in TableName]: readonly Reference[] } = {
+  execution: [
+    ['parentId', 'execution'],
+    ['rootId', 'execution'],
+    ['reportsTo', 'session'],
+    ['cancelledBy', 'session'],
+    ['runId', 'run'],
+  ],
+  notice: [
+    ['executionId', 'execution'],
+    ['rootId', 'execution'],
+    ['countedOn', 'execution'],
+    ['sessionId', 'session'],
+    ['continuationId', 'execution'],
+  ],
+  session: [['lastTurn', 'turn']],
+  turn: [['sessionId', 'session']],
+  input: [
+    ['executionId', 'execution'],
+    ['sessionId', 'session'],
+  ],
+  steer: [
+    ['sessionId', 'session'],
+    ['turnId', 'turn'],
+    ['messageId', 'execution'],
+  ],
+  run: [
+    ['sessionId', 'session'],
+    ['ownerId', 'execution'],
+    ['currentId', 'execution'],
+  ],
+};
+
+/** Checked when the decision is done, since two rows of it may name each other. */
+const deferredReferences: { readonly [Name in TableName]?: readonly Reference[] } = {
+  execution: [['runsIn', 'session']],
+  notice: [['steerId', 'steer']],
+  session: [
+    ['hostedBy', 'execution'],
+    ['laneTurn', 'turn'],
+    ['wakeTurn', 'turn'],
+  ],
+  input: [['steerId', 'steer']],
+};
+
+/** Everything that a row names must exist when it is written. Its own table may already hold it. */
+export function checkReferences(state: MemoryState, table: TableName, row: object): void {
+  follow(state, references[table], row);
+}
+
+/** Everything that a row names must exist in the end. */
+export function checkDeferredReferences(state: MemoryState, table: TableName, row: object): void {
+  follow(state, deferredReferences[table] ?? [], row);
+}
+
+function follow(state: MemoryState, names: readonly Reference[], row: object): void {
+  for (const [field, to] of names) {
+    const id = (row as Record<string, unknown>)[field];
+    if (typeof id === 'string')
+      demand(state.rows(to).has(id), `${field} names ${id}, which does not exist`, to);
+  }
+}

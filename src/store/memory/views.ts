@@ -1,0 +1,194 @@
+import type { Execution } from '../../ledger/execution.ts';
+import { isSettled } from '../../ledger/execution.ts';
+import { isPending } from '../../ledger/notice.ts';
+import { inTreeOrder } from '../tree-order.ts';
+import type { EventLog, IdOf, LiveRoot, Page, RecoveryViews, Tree, Views } from '../views.ts';
+import { answerFrom } from './answer.ts';
+import type { MemoryState } from './state.ts';
+
+type Reading = <T>(query: () => T) => Promise<T>;
+
+/** The views on rows in memory. */
+export function memoryViews(state: MemoryState, read: Reading): Views {
+  return {
+    executions: (filter) =>
+      read(() =>
+        page([...state.rows('execution').values()], filter, (row) => {
+          const { state: wanted, kind, sessionId, rootId, project, root, live } = filter;
+          return (
+            fits(wanted, row.state) &&
+            fits(kind, row.kind) &&
+            fits(sessionId, row.runsIn) &&
+            fits(rootId, row.rootId) &&
+            fits(project, row.project) &&
+            fits(root, row.parentId === null) &&
+            fits(live, !row.closed)
+          );
+        }),
+      ),
+    tree: (rootId, { limit }) => read(() => treeOf(state, rootId, limit)),
+    notices: (filter) =>
+      read(() =>
+        page(
+          [...state.rows('notice').values()],
+          filter,
+          (row) => fits(filter.sessionId, row.sessionId) && fits(filter.state, row.state),
+        ),
+      ),
+    sessions: (filter) =>
+      read(() =>
+        page(
+          [...state.rows('session').values()],
+          filter,
+          (row) => fits(filter.project, row.project) && fits(filter.state, row.state),
+        ),
+      ),
+    inputsOf: (sessionId) => read(() => answerFrom(state, { ask: 'inputs', args: [sessionId] }) as never),
+    liveRoots: (limit) => read(() => liveRootsOf(state, limit)),
+    runs: (filter) =>
+      read(() =>
+        page(
+          [...state.rows('run').values()],
+          filter,
+          (row) =>
+            fits(filter.project, row.project) &&
+            fits(filter.state, row.state) &&
+            fits(filter.sessionId, row.sessionId),
+        ),
+      ),
+    run: (id) =>
+      read(() => {
+        const run = state.rows('run').get(id);
+        const sent = [...state.rows('execution').values()].filter(
+          (row) => row.runId === id && row.kind === 'message',
+        );
+        const messages = sent.sort(
+          (a, b) => Number(a.runIndex) - Number(b.runIndex) || a.attempt - b.attempt,
+        );
+        return run && { run, messages };
+      }),
+    resolvePrefix: <Kind extends keyof IdOf>(kind: Kind, prefix: string, limit: number) =>
+      read(() => {
+        const ids = [...state.rows(kind).keys()].filter((id) => id.startsWith(prefix));
+        return ids.sort().slice(0, limit) as IdOf[Kind][];
+      }),
+  };
+}
+
+function fits<Value>(wanted: Value | undefined, is: Value): boolean {
+  return wanted === undefined || wanted === is;
+}
+
+function page<Row extends { readonly id: string }>(
+  rows: readonly Row[],
+  { cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number },
+  matches: (row: Row) => boolean,
+): Page<Row> {
+  const newest = rows.filter((row) => (cursor === undefined || row.id < cursor) && matches(row));
+  newest.sort((a, b) => (a.id < b.id ? 1 : -1));
+  const items = newest.slice(0, limit);
+  const last = items.at(-1);
+  return newest.length > limit && last ? { items, next: last.id } : { items };
+}
+
+function treeOf(state: MemoryState, rootId: string, limit: number): Tree | undefined {
+  const found = [...state.rows('execution').values()].filter((row) => row.rootId === rootId).sort(byId);
+  if (found.length === 0) return undefined;
+  const members = new Map<string, Execution>(found.map((row) => [row.id, row]));
+  const notices = [...state.rows('notice').values()].filter((row) => members.has(row.executionId)).sort(byId);
+  const executions = found.slice(0, limit);
+  const holds = [...state.holds].filter(
+    (hold) => members.has(hold.executionId) || members.has(hold.holderId),
+  );
+  const heldIds = new Set<string>(
+    holds.filter((hold) => members.has(hold.holderId)).map((hold) => hold.executionId),
+  );
+  const steerIds = new Set<string | null | undefined>();
+  for (const notice of notices) if (notice.state === 'claimed') steerIds.add(notice.steerId);
+  for (const row of executions) {
+    if (row.kind === 'message' && !isSettled(row.state))
+      steerIds.add(state.rows('input').get(row.id)?.steerId);
+  }
+  return {
+    executions: inTreeOrder(executions),
+    notices,
+    holds: holds.sort((a, b) => (edge(a) < edge(b) ? -1 : 1)),
+    held: [...state.rows('execution').values()]
+      .filter((row) => heldIds.has(row.id) && !row.closed && row.rootId !== rootId)
+      .sort(byId),
+    turns: [...state.owners].flatMap(({ executionId, turnId }) => {
+      const turn = state.rows('turn').get(turnId);
+      return turn && turn.state !== 'ended' && members.has(executionId) ? [{ executionId, turn }] : [];
+    }),
+    steers: [...state.rows('steer').values()]
+      .filter((steer) => steerIds.has(steer.id) && steer.endedAt === null)
+      .sort(byId),
+    isCut: found.length > limit,
+  };
+}
+
+function liveRootsOf(state: MemoryState, limit: number): LiveRoot[] {
+  const unclosed = [...state.rows('execution').values()].filter((row) => !row.closed).sort(byId);
+  const roots = unclosed.filter((row) => row.parentId === null).slice(0, limit);
+  return roots.map((root) => {
+    const below = new Set<string>([root.id]);
+    // Parents are registered before their children, but ids made in one millisecond elsewhere need not be in that order.
+    for (let size = 0; size !== below.size; ) {
+      size = below.size;
+      for (const row of unclosed) if (row.parentId !== null && below.has(row.parentId)) below.add(row.id);
+    }
+    const notices = [...state.rows('notice').values()];
+    return {
+      root,
+      openExecutions: below.size - 1,
+      openNotices: notices.filter((row) => isPending(row.state) && below.has(row.countedOn)).length,
+    };
+  });
+}
+
+/** What a starting server reads, from rows in memory. */
+export function memoryRecoveryViews(state: MemoryState, read: Reading): RecoveryViews {
+  return {
+    liveSessions: () =>
+      read(() => {
+        const ids = new Set<string>();
+        for (const input of state.rows('input').values()) ids.add(input.sessionId);
+        for (const notice of state.rows('notice').values())
+          if (isPending(notice.state)) ids.add(notice.sessionId);
+        for (const steer of state.rows('steer').values())
+          if (steer.endedAt === null) ids.add(steer.sessionId);
+        return [...state.rows('session').values()]
+          .filter((row) => row.state === 'live' || row.laneTurn || row.wakeTurn || ids.has(row.id))
+          .sort(byId);
+      }),
+    runningRuns: () =>
+      read(() => [...state.rows('run').values()].filter((run) => run.state === 'running').sort(byId)),
+  };
+}
+
+/** The committed events, from memory. */
+export function memoryEventLog(state: MemoryState, read: Reading): EventLog {
+  return {
+    databaseId: state.databaseId,
+    eventsSince: (sequence, filter, limit) =>
+      read(() => {
+        const later = state.events.filter((event) => event.sequence > sequence);
+        const found = later.filter(
+          (event) => fits(filter.rootId, event.rootId) && fits(filter.sessionId, event.sessionId),
+        );
+        const events = found.slice(0, limit);
+        const last = events.at(-1)?.sequence;
+        if (events.length === limit && last !== undefined) return { events, through: last, isEnd: false };
+        return { events, through: later.at(-1)?.sequence ?? sequence, isEnd: true };
+      }),
+    lastSequence: () => read(() => state.events.at(-1)?.sequence ?? 0),
+  };
+}
+
+function byId(a: { readonly id: string }, b: { readonly id: string }): number {
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+}
+
+function edge(hold: { readonly executionId: string; readonly holderId: string }): string {
+  return `${hold.executionId} ${hold.holderId}`;
+}

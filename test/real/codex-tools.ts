@@ -1,0 +1,78 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { getRequestListener } from '@hono/node-server';
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+
+/** A tool call as it arrived. */
+export interface ReceivedCall {
+  readonly text: string;
+  readonly bearer: string;
+  readonly meta: Readonly<Record<string, unknown>>;
+}
+
+/** A tool server that takes any bearer and remembers it. The caller closes it. */
+export interface ToolServer {
+  readonly url: string;
+  readonly calls: readonly ReceivedCall[];
+  /** Called with each call before it is answered. */
+  onCall: ((call: ReceivedCall) => Promise<void>) | undefined;
+  close(): Promise<void>;
+}
+
+/** Starts a server with one tool, `slow_echo {secs, text}`. */
+export async function startToolServer(): Promise<ToolServer> {
+  const calls: ReceivedCall[] = [];
+  const serving: {
+    url: string;
+    calls: ReceivedCall[];
+    onCall: ToolServer['onCall'];
+    close: () => Promise<void>;
+  } = {
+    url: '',
+    calls,
+    onCall: undefined,
+    close: async () => undefined,
+  };
+  // One handler for each bearer, because a tool does not see the request it came with.
+  const handlers = new Map<string, ReturnType<typeof createMcpHandler>>();
+  const handlerOf = (bearer: string): ReturnType<typeof createMcpHandler> => {
+    const known = handlers.get(bearer) ?? createMcpHandler(() => makeServer(bearer, serving));
+    handlers.set(bearer, known);
+    return known;
+  };
+  const server = createServer(
+    getRequestListener((request) => {
+      const bearer = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '')?.[1] ?? 'none';
+      return handlerOf(bearer).fetch(request);
+    }),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  serving.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  serving.close = async () => {
+    for (const handler of handlers.values()) await handler.close();
+    server.closeAllConnections();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  };
+  return serving;
+}
+
+function makeServer(
+  bearer: string,
+  serving: { calls: ReceivedCall[]; onCall: ToolServer['onCall'] },
+): McpServer {
+  const server = new McpServer({ name: 'real-test', version: '1' });
+  const tool = {
+    description: 'Echoes after a while.',
+    inputSchema: z.object({ secs: z.number(), text: z.string() }),
+  };
+  server.registerTool('slow_echo', tool, async ({ secs, text }, context) => {
+    const call = { text, bearer, meta: context.mcpReq._meta ?? {} };
+    serving.calls.push(call);
+    await serving.onCall?.(call);
+    await delay(secs * 1000, undefined, { signal: context.mcpReq.signal }).catch(() => undefined);
+    return { content: [{ type: 'text', text: `echo ${text}` }] };
+  });
+  return server;
+}

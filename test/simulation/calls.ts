@@ -1,0 +1,34 @@
+import type { AgentProcess, ToolCallInFlight } from './agent.ts';
+import { planOf } from './history.ts';
+import type { Action } from './scheduler.ts';
+import { progress } from './scheduler.ts';
+import type { Server } from './server.ts';
+import type { World } from './world.ts';
+
+/** Tool calls arrive when they arrive, before or after the events around them. */
+export function callActions(world: World, process: AgentProcess, server: Server): Action[] {
+  if (!server.isReady) return [];
+  return process.calls
+    .filter((call) => call.stage === 'sent')
+    .map((call) => progress(`the launch of ${call.work.label} arrives`, () => handle(world, process, call, server)));
+}
+
+function handle(world: World, process: AgentProcess, call: ToolCallInFlight, server: Server): void {
+  call.stage = 'handling';
+  const { work } = call;
+  const { label } = work;
+  const isAgent = label.endsWith('a');
+  const agent = isAgent ? { plan: planOf(world.choices, label, 1 + world.choices.below(2)) } : undefined;
+  server.run('launch', async () => {
+    const launched = await server.launcher.launch({
+      caller: { by: 'session', sessionId: process.agent.sessionId, meta: { call } },
+      kind: isAgent ? 'agent' : 'step',
+      name: label,
+      ...(agent ? { agent } : {}),
+    });
+    process.calls = process.calls.filter((other) => other !== call);
+    if (launched.ok) return;
+    world.note(`  ${label} was refused: ${launched.code}`);
+    work.stage = 'never';
+  });
+}

@@ -1,0 +1,279 @@
+import { Ids } from '../../src/base/ids.ts';
+import { VirtualClock } from '../../src/base/virtual-clock.ts';
+import type { PlannedMessage } from '../../src/ledger/session.ts';
+import { newSession } from '../../src/ledger/session.ts';
+import { openSession } from '../../src/ledger/open-session.ts';
+import { beginRun } from '../../src/ledger/sequence.ts';
+import { agentActions } from './agent-actions.ts';
+import type { AgentKind } from './agent-kinds.ts';
+import { agentKinds } from './agent-kinds.ts';
+import { callActions } from './calls.ts';
+import { Choices, seededRandom } from './choices.ts';
+import { checkRest } from './rest.ts';
+import { Observer } from './observer.ts';
+import { personActions } from './persons.ts';
+import { Programs } from './programs.ts';
+import type { Action } from './scheduler.ts';
+import { Budgets, Gates, maybe, progress, settle } from './scheduler.ts';
+import { Server } from './server.ts';
+import { Truth } from './truth.ts';
+import type { Violation } from './violations.ts';
+import { Violations } from './violations.ts';
+import type { World } from './world.ts';
+
+/** At most so much of each may happen in one history. */
+const budgets = {
+  launches: 5,
+  tasks: 2,
+  persons: 2,
+  cancels: 1,
+  interrupts: 1,
+  stops: 1,
+  waives: 1,
+  detaches: 1,
+  crashes: 2,
+  deaths: 2,
+  refusals: 2,
+  uncertain: 2,
+  silences: 2,
+  openFailures: 1,
+  turnFailures: 2,
+  programFailures: 1,
+  questions: 1,
+  repeats: 2,
+  strays: 1,
+  hangs: 1,
+  endless: 1,
+  unkillables: 1,
+  slowCommits: 1,
+} as const;
+
+/** Steps in which anything may happen, before the world becomes fair. */
+const freeSteps = { least: 20, most: 110 } as const;
+/** A fair world comes to rest within so many steps, or never. */
+const fairSteps = 4000;
+/** In a fair world nothing is waited for longer than this, in milliseconds of its clock, unless something hangs. */
+const patienceMs = 20 * 60_000;
+const hungPatienceMs = 30 * 60 * 60_000;
+
+/** How a history ended, and all that happened in it. */
+export interface History {
+  readonly violation: Violation | undefined;
+  readonly trace: readonly string[];
+  readonly tape: readonly number[];
+}
+
+export interface PlayOptions {
+  /** Plays this tape instead of one that the seed gives. */
+  readonly tape?: readonly number[];
+  /** The trace also tells every event of the ledger. */
+  readonly isVerbose?: boolean;
+}
+
+/** Plays one history: from a seed, or again from a tape. */
+export async function playHistory(seed: number, options: PlayOptions = {}): Promise<History> {
+  const play = new Play(seed, options);
+  await play.toTheEnd();
+  return play;
+}
+
+class Play implements History {
+  readonly trace: string[] = [];
+  readonly #choices: Choices;
+  readonly #world: World;
+  readonly #programs: Programs;
+  readonly #observer: Observer;
+  #server: Server;
+  #stillSince: number;
+
+  constructor(seed: number, { tape, isVerbose = false }: PlayOptions) {
+    this.#choices = new Choices(seed, tape);
+    const note = (line: string): void => void this.trace.push(line);
+    const detail = (line: () => string): void => void (isVerbose && this.trace.push(line()));
+    this.#world = newWorld(seed, this.#choices, { note, detail });
+    this.#programs = new Programs(this.#world);
+    this.#observer = new Observer(this.#world, this.#programs);
+    this.#server = this.#newServer(undefined);
+    this.#stillSince = this.#world.clock.now();
+  }
+
+  get violation(): Violation | undefined {
+    return this.#world.violations.first;
+  }
+
+  get tape(): readonly number[] {
+    return this.#choices.tape;
+  }
+
+  async toTheEnd(): Promise<void> {
+    await this.#begin();
+    const free = freeSteps.least + this.#choices.below(freeSteps.most - freeSteps.least);
+    for (let i = 0; i < free && !this.violation; i++) await this.#step('free');
+    this.trace.push('--- from here on the world is fair ---');
+    this.#world.budgets.exhaust();
+    let steps = 0;
+    while (!this.violation && (await this.#step('fair'))) {
+      if (++steps > fairSteps) this.#world.violations.report('LIVELOCK', `no rest after ${fairSteps} steps`);
+    }
+    if (!this.violation) checkRest(this.#world, this.#observer.state);
+  }
+
+  async #begin(): Promise<void> {
+    this.#server.start();
+    await settle();
+    const runs = 1 + this.#choices.below(2);
+    for (let i = 0; i < runs; i++) this.#beginRun(`r${i}`, [...this.#world.kinds.values()][i]);
+    await settle();
+  }
+
+  #beginRun(name: string, kind: AgentKind | undefined): void {
+    const { ids, clock, truth } = this.#world;
+    if (!kind) return;
+    const session = newSession({
+      id: ids.make('session'),
+      project: 'default',
+      agent: kind.name,
+      cwd: '.',
+      title: `the session of ${name}`,
+      node: 'local',
+      createdAt: clock.now(),
+    });
+    const plan = planOf(this.#choices, name, 2 + this.#choices.below(2));
+    for (const message of plan) truth.addMessage(message.text, session.id, null);
+    const id = ids.make('run');
+    const now = clock.now();
+    const server = this.#server;
+    server.run('begin a run', async () => {
+      await server.store.decide(() => openSession({ now, session }));
+      await server.store.decide(() =>
+        beginRun({ now, id, project: 'default', name, sessionId: session.id, plan }),
+      );
+    });
+  }
+
+  /** Does one thing. False when nothing is left to do. */
+  async #step(phase: 'free' | 'fair'): Promise<boolean> {
+    const all = this.#actions();
+    const possible = phase === 'free' ? all : all.filter((action) => action.isProgress);
+    const time = this.#time(phase, possible.length === 0);
+    const actions = time ? [...possible, time] : possible;
+    if (actions.length === 0) return false;
+    const action = this.#choices.weighted(actions);
+    this.trace.push(action.name);
+    if (action !== time) this.#stillSince = this.#world.clock.now();
+    action.run();
+    await settle();
+    return true;
+  }
+
+  #actions(): Action[] {
+    const world = this.#world;
+    const server = this.#server;
+    const actions = [...world.gates.actions(), ...server.actions()];
+    for (const agent of world.agents.values()) {
+      if (agent.process?.isAlive) actions.push(...agentActions(world, agent.process));
+      if (agent.process) actions.push(...callActions(world, agent.process, server));
+    }
+    actions.push(...this.#programs.actions(server));
+    if (!server.isAlive) actions.push(progress('THE SERVER STARTS', () => this.#restart(), 8));
+    else actions.push(...this.#deaths(server));
+    if (server.isReady) actions.push(...personActions(world, server, this.#observer.state));
+    return actions;
+  }
+
+  /** The clock goes on: at any time in a free world, in a fair one when nothing else is to be done. */
+  #time(phase: 'free' | 'fair', isStill: boolean): Action | undefined {
+    const { clock, facts } = this.#world;
+    const next = clock.nextAt();
+    if (next === undefined || (phase === 'fair' && !isStill)) return undefined;
+    const patience = facts.isHung ? hungPatienceMs : patienceMs;
+    if (phase === 'fair' && next - this.#stillSince > patience) return undefined;
+    const seconds = Math.round((next - clock.now()) / 1000);
+    return { ...progress(`time passes: ${seconds} s`, () => void clock.step(), 2) };
+  }
+
+  #deaths(server: Server): Action[] {
+    const { budgets, choices } = this.#world;
+    if (!budgets.has('crashes') || server.isDoomed) return [];
+    const soon = maybe('the server will die at a fault point', () => {
+      budgets.spend('crashes');
+      server.dieAfter(1 + choices.below(25));
+    }, 3);
+    const now = maybe('the server dies', () => {
+      budgets.spend('crashes');
+      server.die();
+    }, 2);
+    return [soon, now];
+  }
+
+  #restart(): void {
+    this.#programs.breakCalls();
+    for (const agent of this.#world.agents.values()) {
+      const { process } = agent;
+      if (!process) continue;
+      process.calls = process.calls.filter((call) => call.stage !== 'handling');
+      if (this.#choices.chance(15) && process.isAlive) {
+        this.#world.note(`  ${agent.label} died meanwhile`);
+        process.die('killed while nobody watched');
+      }
+    }
+    for (const work of this.#world.truth.works.values()) {
+      const isInFlight = [...this.#world.agents.values()].some((agent) =>
+        agent.process?.calls.some((call) => call.work === work),
+      );
+      if (work.stage === 'calling' && !isInFlight) work.stage = 'never';
+    }
+    this.#server = this.#newServer(this.#server);
+    this.#server.start();
+  }
+
+  #newServer(before: Server | undefined): Server {
+    const parts = {
+      world: this.#world,
+      programs: this.#programs,
+      onHandOut: this.#observer.handOut.bind(this.#observer),
+      onCommit: this.#observer.see.bind(this.#observer),
+    };
+    const server = new Server(parts, before?.durable);
+    if (before) this.#observer.see(server.durable);
+    return server;
+  }
+}
+
+function newWorld(seed: number, choices: Choices, log: Pick<World, 'note' | 'detail'>): World {
+  const violations = new Violations();
+  const clock = new VirtualClock();
+  const counters = new Map<string, number>();
+  const kinds = [choices.pick(agentKinds), choices.pick(agentKinds)];
+  return {
+    choices,
+    violations,
+    clock,
+    ...log,
+    budgets: new Budgets(choices, budgets),
+    gates: new Gates(),
+    ids: new Ids(() => clock.now(), seededRandom(seed + 0x5eed)),
+    truth: new Truth(violations),
+    agents: new Map(),
+    kinds: new Map(kinds.map((kind) => [kind.name, kind])),
+    asked: { cancels: 0, interrupted: new Set(), stopped: new Set() },
+    facts: { isConversationGone: false, isHung: false },
+    label: (prefix) => {
+      const count = (counters.get(prefix) ?? 0) + 1;
+      counters.set(prefix, count);
+      return `${prefix}${count}`;
+    },
+  };
+}
+
+/** The messages of a run, each with a text that is its label. */
+export function planOf(choices: Choices, name: string, length: number): PlannedMessage[] {
+  return Array.from({ length }, (_, index) => ({
+    text: `${name}.${index}`,
+    timeoutMs: choices.pick([4 * 60 * 60_000, 5 * 60_000]),
+    onFailure: choices.pick(['stop', 'continue'] as const),
+    join: choices.pick(['own', 'all'] as const),
+    check: choices.chance(15) ? 'npm test' : null,
+    background: choices.chance(10) ? 'detach' : 'wait',
+  }));
+}

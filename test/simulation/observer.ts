@@ -1,0 +1,142 @@
+import type { ExecutionId, SessionId } from '../../src/base/ids.ts';
+import type { Delivery } from '../../src/drivers/port.ts';
+import type { Execution } from '../../src/ledger/execution.ts';
+import { isSettled } from '../../src/ledger/execution.ts';
+import { recount } from '../../src/ledger/recount.ts';
+import type { SimulatedAgent } from './agent.ts';
+import { emptySnapshot } from '../../src/store/memory/state.ts';
+import type { MemorySnapshot } from '../../src/store/memory/state.ts';
+import { checkMonotone } from './monotone.ts';
+import { checkParentage } from './parentage.ts';
+import type { Programs } from './programs.ts';
+import { checkOutcomes } from './outcomes.ts';
+import { readText } from './texts.ts';
+import type { World } from './world.ts';
+
+/**
+ * Watches every commit and every text that is handed out, and compares what the ledger says with what is really the case.
+ * It reads the ledger's rows, never its rules.
+ */
+export class Observer {
+  readonly #world: World;
+  readonly #programs: Programs;
+  /** Which delivery carried which hand-over of a result. */
+  readonly #handOvers = new Map<string, string>();
+  /** Results that each continuation was registered for. */
+  readonly #continuations = new Map<ExecutionId, Set<string>>();
+  #state: MemorySnapshot = emptySnapshot('none');
+
+  constructor(world: World, programs: Programs) {
+    this.#world = world;
+    this.#programs = programs;
+  }
+
+  /** The last durable state. */
+  get state(): MemorySnapshot {
+    return this.#state;
+  }
+
+  /** A commit happened. */
+  see(state: MemorySnapshot): void {
+    const before = this.#state;
+    this.#state = state;
+    this.#learn(before, state);
+    const context = { world: this.#world, before, after: state, continuations: this.#continuations };
+    checkCounts(this.#world, state);
+    checkMonotone(context);
+    checkParentage(context);
+    checkOutcomes(context);
+    this.#checkClosed(state);
+  }
+
+  /** A text leaves the server: the next message of a sequence only when nothing of the one before is alive. */
+  handOut(agent: SimulatedAgent, { id, text }: Delivery): void {
+    const { truth, violations } = this.#world;
+    for (const one of readText(text)) {
+      if (one.kind === 'message') this.#checkOrder(one.label);
+      else {
+        const key = `${one.noticeId}#${one.epoch}`;
+        const known = this.#handOvers.get(key);
+        if (known !== undefined && known !== id) violations.report('EPOCH', `${key} of ${one.label} was handed over before`);
+        this.#handOvers.set(key, id);
+      }
+      const home = sessionOf(truth.messages.get(one.label)?.sessionId, truth.works.get(one.label)?.tells);
+      if (home !== agent.sessionId) violations.report('CROSS', `${one.label} is handed to ${agent.label}`);
+    }
+  }
+
+  #checkOrder(label: string): void {
+    const { truth, violations } = this.#world;
+    const [run, index] = label.split('.');
+    for (let i = 0; i < Number(index ?? 0); i++) {
+      const earlier = `${run}.${i}`;
+      const row = this.#state.executions.find((other) => other.name === earlier);
+      const alive = truth.alive(earlier, row?.cancelRequested ? 'programs' : 'all');
+      if (alive) violations.report('EARLY', `${label} is handed out while ${alive}, which is part of ${earlier}`);
+    }
+  }
+
+  /** Brings what is known of launches up to date with what exists, and who needs no handling any more. */
+  #learn(before: MemorySnapshot, state: MemorySnapshot): void {
+    const { truth, facts } = this.#world;
+    for (const row of state.executions) {
+      const work = truth.works.get(row.name);
+      if (!work) continue;
+      work.isKnown = true;
+      if (work.stage === 'calling') work.stage = 'running';
+      else if (work.stage === 'never') work.stage = work.kind === 'task' ? 'ended' : 'running';
+      if (work.kind === 'work' && row.kind !== 'agent') this.#programs.begin(row, work);
+      if (row.kind === 'agent' && isSettled(row.state)) work.stage = 'ended';
+      if (row.detachedAt !== null) work.isDetached = true;
+      if (row.cancelRequested !== null) work.excuse ??= 'cancelled';
+    }
+    for (const notice of state.notices) {
+      const row = state.executions.find((other) => other.id === notice.executionId);
+      const work = row && truth.works.get(row.name);
+      if (work && notice.state === 'waived') work.excuse ??= notice.reason ?? 'waived';
+      if (notice.continuationId === null) continue;
+      const known = this.#continuations.get(notice.continuationId) ?? new Set();
+      this.#continuations.set(notice.continuationId, known.add(row?.name ?? ''));
+    }
+    this.#learnMessages(before, state);
+    void facts;
+  }
+
+  /** Messages of a background agent's conversation were caused by its launch. */
+  #learnMessages(before: MemorySnapshot, state: MemorySnapshot): void {
+    const { truth } = this.#world;
+    if (before.executions.length === state.executions.length) return;
+    for (const row of state.executions) {
+      if (row.kind !== 'message' || row.runsIn === null || truth.messages.has(row.name)) continue;
+      const owner = state.executions.find((other) => other.id === row.parentId);
+      truth.addMessage(row.name, row.runsIn, owner?.name ?? null);
+    }
+  }
+
+  #checkClosed(state: MemorySnapshot): void {
+    const { truth, violations } = this.#world;
+    for (const row of state.executions) {
+      if (!row.closed || row.kind === 'continuation' || row.kind === 'late') continue;
+      const alive = truth.alive(row.name, row.cancelRequested ? 'programs' : 'all');
+      if (alive) return violations.report('CLOSED_EARLY', `${row.name} is closed while ${alive}`);
+    }
+  }
+}
+
+function sessionOf(message: SessionId | undefined, work: SessionId | null | undefined): SessionId | undefined {
+  return message ?? work ?? undefined;
+}
+
+function checkCounts(world: World, state: MemorySnapshot): void {
+  const counted = recount(state);
+  for (const row of state.executions) {
+    const open = counted.get(row.id);
+    if (open === row.open) continue;
+    world.violations.report('COUNT', `${describe(row)} has a deficit of ${row.open}; a recount gives ${open}`);
+  }
+}
+
+/** A row in words. */
+export function describe(row: Pick<Execution, 'kind' | 'name' | 'state'>): string {
+  return `${row.kind} ${row.name} (${row.state})`;
+}

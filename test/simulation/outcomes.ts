@@ -1,0 +1,56 @@
+import type { Execution } from '../../src/ledger/execution.ts';
+import type { CommitContext } from './checks-context.ts';
+import { describe } from './observer.ts';
+
+/** What was cancelled ends as cancelled, and nothing else does; a result is dropped for a stated and true reason only. */
+export function checkOutcomes(context: CommitContext): void {
+  const { world, before, after } = context;
+  const old = new Map(before.executions.map((row) => [row.id, row]));
+  for (const row of after.executions) {
+    const was = old.get(row.id);
+    if (row.cancelRequested !== null && !was?.cancelRequested && world.asked.cancels === 0 && !hasTimedOut(context))
+      world.violations.report('BYSTANDER', `${describe(row)} is cancelled, and nobody asked for anything to be`);
+    if (row.state === 'cancelled' && was?.state !== 'cancelled') checkCancelled(context, row);
+    if (row.parentId === null && row.closed && !was?.closed) checkRoot(context, row);
+  }
+  checkDropped(context);
+}
+
+function hasTimedOut({ after }: CommitContext): boolean {
+  return after.executions.some((row) => row.verdict === 'TIMED_OUT');
+}
+
+/** Only what was asked to stop, or whose turn a person interrupted, is cancelled. */
+function checkCancelled({ world }: CommitContext, row: Execution): void {
+  if (row.cancelRequested !== null || row.kind === 'task') return;
+  if (row.runsIn !== null && world.asked.interrupted.has(row.runsIn)) return;
+  if (row.kind === 'agent') return;
+  world.violations.report('BYSTANDER', `${describe(row)} is cancelled, and nobody asked for it`);
+}
+
+function checkRoot({ world }: CommitContext, row: Execution): void {
+  if (row.cancelRequested === null) return;
+  const { outcome, outcomeCode } = row;
+  const isRight = outcome === 'cancelled' || (outcome === 'failed' && outcomeCode === 'TIMED_OUT');
+  if (!isRight && row.cancelRequested.actor.kind !== 'parent')
+    world.violations.report('UNCANCELLED', `${row.name} was cancelled, and its outcome is ${outcome} ${outcomeCode}`);
+}
+
+function checkDropped({ world, before, after }: CommitContext): void {
+  const old = new Map(before.notices.map((notice) => [notice.id, notice]));
+  for (const notice of after.notices) {
+    if (notice.state !== 'waived' || old.get(notice.id)?.state === 'waived') continue;
+    const name = after.executions.find((row) => row.id === notice.executionId)?.name ?? '';
+    const reason = notice.reason ?? '';
+    const isTrue: Record<string, boolean> = {
+      dropped: true,
+      detached: true,
+      cancelled: world.asked.cancels > 0 || hasTimedOut({ after } as CommitContext),
+      interrupted: world.asked.interrupted.has(notice.sessionId) || world.asked.cancels > 0,
+      session_stopped: world.asked.stopped.has(notice.sessionId),
+      undeliverable: notice.attempt >= 2 || world.facts.isConversationGone,
+      session_gone: world.facts.isConversationGone,
+    };
+    if (!isTrue[reason]) world.violations.report('LOST', `the result of ${name} was dropped: ${reason}`);
+  }
+}

@@ -1,0 +1,156 @@
+import type { Execution } from '../../src/ledger/execution.ts';
+import { enqueue } from '../../src/ledger/enqueue.ts';
+import { detach, redeliver, waiveNotice } from '../../src/ledger/notice-actions.ts';
+import type { MemorySnapshot } from '../../src/store/memory/state.ts';
+import type { Action } from './scheduler.ts';
+import { maybe, progress } from './scheduler.ts';
+import type { Server } from './server.ts';
+import type { World } from './world.ts';
+
+const person = { kind: 'person', name: 'somebody' } as const;
+
+/** What persons may do now, seeing what the server shows them. */
+export function personActions(world: World, server: Server, state: MemorySnapshot): Action[] {
+  const actions = [...messages(world, server, state), ...stops(world, server, state), ...drops(world, server, state)];
+  const whims = actions.map(({ budget, name, run }) =>
+    maybe(name, () => void (world.budgets.spend(budget), run()), 3),
+  );
+  return [...whims.filter((_, index) => world.budgets.has(actions[index]?.budget ?? '')), ...repairs(world, server, state)];
+}
+
+interface Whim {
+  readonly budget: string;
+  readonly name: string;
+  readonly run: () => void;
+}
+
+function messages(world: World, server: Server, state: MemorySnapshot): Whim[] {
+  return state.sessions
+    .filter((session) => session.hostedBy === null)
+    .flatMap((session): Whim[] => [
+      {
+        budget: 'persons',
+        name: `a person writes to ${session.title}`,
+        run: () => {
+          const label = world.label('p');
+          world.truth.addMessage(label, session.id, null);
+          const whenBusy = world.choices.pick(['queue', 'steer'] as const);
+          world.note(`  ${label}, ${whenBusy}`);
+          const message = { id: world.ids.make('execution'), sessionId: session.id, text: label };
+          const command = { now: world.clock.now(), whenBusy, message };
+          server.run('enqueue', () => server.store.decide(() => enqueue(command)));
+        },
+      },
+      {
+        budget: 'persons',
+        name: `a person launches a workflow for ${session.title}`,
+        run: () => {
+          const label = world.label('w');
+          const common = { kind: 'work', label, cause: null, activity: undefined, stage: 'calling' } as const;
+          const work = world.truth.addWork({ ...common, tells: session.id });
+          const caller = { by: 'person', reportsTo: session.id } as const;
+          server.run('launch', async () => {
+            const launched = await server.launcher.launch({ caller, kind: 'workflow', name: label });
+            if (!launched.ok) work.stage = 'never';
+          });
+        },
+      },
+    ]);
+}
+
+function stops(world: World, server: Server, state: MemorySnapshot): Whim[] {
+  const request = { actor: person };
+  const open = state.executions.filter((row) => !row.closed && row.cancelRequested === null);
+  const cancels = open
+    .filter((row) => row.kind !== 'continuation' && row.kind !== 'late')
+    .map(
+      (row): Whim => ({
+        budget: 'cancels',
+        name: `a person cancels ${row.name}`,
+        run: () => {
+          world.asked.cancels++;
+          const command = { id: row.id, request, verdict: 'CANCELLED', join: true } as const;
+          server.run('cancel', () => server.stopping.cancelTree(command));
+        },
+      }),
+    );
+  const sessions = state.sessions.flatMap((session): Whim[] => [
+    {
+      budget: 'interrupts',
+      name: `a person interrupts ${session.title}`,
+      run: () => {
+        world.asked.interrupted.add(session.id);
+        server.run('interrupt', () => server.sessions.of(session.id).interrupt());
+      },
+    },
+    {
+      budget: 'stops',
+      name: `a person stops ${session.title}`,
+      run: () => {
+        world.asked.cancels++;
+        world.asked.interrupted.add(session.id);
+        world.asked.stopped.add(session.id);
+        server.run('stop', () => server.stopping.stopSession(session.id, request));
+      },
+    },
+  ]);
+  const runs = state.runs.filter((run) => run.state === 'running' && run.ownerId === null);
+  const cancelledRuns = runs.map(
+    (run): Whim => ({
+      budget: 'cancels',
+      name: `a person cancels the run ${run.name}`,
+      run: () => {
+        world.asked.cancels++;
+        server.run('cancelRun', () => server.stopping.cancelRun(run.id, request));
+      },
+    }),
+  );
+  return [...cancels, ...sessions, ...cancelledRuns];
+}
+
+function drops(world: World, server: Server, state: MemorySnapshot): Whim[] {
+  const now = world.clock.now();
+  const waived = state.notices
+    .filter((notice) => notice.state === 'owed' || notice.state === 'claimed')
+    .map(
+      (notice): Whim => ({
+        budget: 'waives',
+        name: `a person waives the result of ${nameOf(state, notice.executionId)}`,
+        run: () => {
+          const command = { now, id: notice.id, reason: 'dropped', actor: person };
+          server.run('waive', () => server.store.decide(() => waiveNotice(command)));
+        },
+      }),
+    );
+  const detached = state.executions.filter(isDetachable).map(
+    (row): Whim => ({
+      budget: 'detaches',
+      name: `a person detaches ${row.name}`,
+      run: () => {
+        server.run('detach', () => server.store.decide(() => detach({ now, id: row.id, actor: person })));
+      },
+    }),
+  );
+  return [...waived, ...detached];
+}
+
+function isDetachable(row: Execution): boolean {
+  const isWork = row.kind === 'step' || row.kind === 'workflow' || row.kind === 'agent' || row.kind === 'task';
+  return isWork && row.parentId !== null && !row.closed && row.detachedAt === null;
+}
+
+/** A limit whose end nobody knows is lifted by a person, sooner or later. */
+function repairs(world: World, server: Server, state: MemorySnapshot): Action[] {
+  return state.notices
+    .filter((notice) => notice.state === 'owed' && notice.notBefore >= Number.MAX_SAFE_INTEGER && notice.epoch > 0)
+    .map((notice) =>
+      progress(`a person asks for ${nameOf(state, notice.executionId)} to be delivered`, () => {
+        const command = { now: world.clock.now(), id: notice.id };
+        server.run('redeliver', () => server.store.decide(() => redeliver(command)));
+      }),
+    );
+}
+
+function nameOf(state: MemorySnapshot, id: Execution['id']): string {
+  return state.executions.find((row) => row.id === id)?.name ?? id;
+}

@@ -1,0 +1,141 @@
+import type { ExecutionId } from '../../src/base/ids.ts';
+import type { Execution } from '../../src/ledger/execution.ts';
+import { settle } from '../../src/ledger/settle.ts';
+import type { CommandEnd, CommandRunner } from '../../src/runs/ports.ts';
+import type { Action } from './scheduler.ts';
+import { maybe, progress } from './scheduler.ts';
+import type { Server } from './server.ts';
+import type { Work } from './truth.ts';
+import type { World } from './world.ts';
+
+/** A process that runs one execution: a step or workflow that was launched, or the check of a message. */
+interface Program {
+  readonly executionId: ExecutionId;
+  readonly work: Work | undefined;
+  state: 'running' | 'ended' | 'told';
+  hasSucceeded: boolean;
+  /** It goes on for ever unless it is ended. */
+  isEndless: boolean;
+  /** Launches of its own that it waits for. */
+  calls: number;
+  listeners: (() => void)[];
+}
+
+/** Programs live in processes of their own: they outlive every server, and tell whichever one is there. */
+export class Programs {
+  readonly #world: World;
+  readonly #programs = new Map<ExecutionId, Program>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** Begins the program of a launched execution. Called again for the same one, it does nothing. */
+  begin(row: Execution, work: Work): void {
+    if (this.#programs.has(row.id)) return;
+    const { budgets, choices, facts } = this.#world;
+    const isEndless = budgets.has('endless') && choices.chance(30) && budgets.spend('endless');
+    if (isEndless) facts.isHung = true;
+    this.#programs.set(row.id, newProgram(row.id, work, isEndless));
+  }
+
+  /** How a server runs commands: it finds again those that an earlier server started. */
+  commands(isAlive: () => boolean): CommandRunner {
+    return {
+      run: (execution) => {
+        const program = this.#programs.get(execution.id) ?? newProgram(execution.id, undefined, false);
+        this.#programs.set(execution.id, program);
+        return new Promise<CommandEnd>((resolve) => {
+          const tell = (): void => {
+            if (isAlive()) resolve({ exitCode: program.hasSucceeded ? 0 : 1, output: '' });
+          };
+          if (program.state === 'running') program.listeners.push(tell);
+          else tell();
+        });
+      },
+      end: async (id) => {
+        await this.#world.gates.pass('end a program');
+        const program = this.#programs.get(id);
+        if (program?.state === 'running') this.#end(program, false);
+        if (program) program.state = 'told';
+        return 'dead';
+      },
+    };
+  }
+
+  /** A server died: what its programs asked of it comes to nothing. */
+  breakCalls(): void {
+    for (const program of this.#programs.values()) {
+      program.calls = 0;
+      if (program.state === 'told' && program.work?.stage === 'ended') program.state = 'ended';
+    }
+  }
+
+  actions(server: Server | undefined): Action[] {
+    return [...this.#programs.values()].flatMap((program) => this.#actionsOf(program, server));
+  }
+
+  #actionsOf(program: Program, server: Server | undefined): Action[] {
+    const { budgets } = this.#world;
+    const name = program.work?.label ?? 'a check';
+    if (program.state === 'told') return [];
+    if (program.state === 'ended') {
+      if (!program.work || !server?.isReady) return [];
+      return [progress(`${name} tells its end`, () => this.#tell(program, server))];
+    }
+    const actions: Action[] = [];
+    if (!program.isEndless && program.calls === 0) {
+      actions.push(progress(`${name} ends`, () => this.#end(program, true), 6));
+      if (budgets.has('programFailures')) {
+        actions.push(maybe(`${name} fails`, () => void (budgets.spend('programFailures'), this.#end(program, false))));
+      }
+    }
+    if (program.work && program.calls === 0 && budgets.has('launches') && server?.isReady) {
+      actions.push(maybe(`${name} launches`, () => this.#launch(program, program.work as Work, server), 3));
+    }
+    return actions;
+  }
+
+  #end(program: Program, hasSucceeded: boolean): void {
+    program.state = 'ended';
+    program.hasSucceeded = hasSucceeded;
+    if (program.work) program.work.stage = 'ended';
+    for (const tell of program.listeners.splice(0)) tell();
+  }
+
+  #tell(program: Program, server: Server): void {
+    program.state = 'told';
+    const { clock, ids } = this.#world;
+    const state = program.hasSucceeded ? 'succeeded' : 'failed';
+    const error = program.hasSucceeded ? null : { code: 'AGENT_FAILED', message: 'exit code 1' };
+    const ending = { state, result: `result of ${program.work?.label}`, error } as const;
+    const command = { now: clock.now(), id: program.executionId, noticeId: ids.make('notice'), ending };
+    server.run('settle', () => server.store.decide(() => settle(command)));
+  }
+
+  /** A program launches a child of its own, by its execution token: the result is the program's, no agent hears of it. */
+  #launch(program: Program, parent: Work, server: Server): void {
+    const { budgets, truth } = this.#world;
+    budgets.spend('launches');
+    const label = this.#world.label('w');
+    const work = truth.addWork({
+      kind: 'work',
+      label,
+      cause: parent.label,
+      tells: null,
+      activity: undefined,
+      stage: 'calling',
+    });
+    program.calls++;
+    const caller = { by: 'execution', executionId: program.executionId } as const;
+    server.run('launch', async () => {
+      const launched = await server.launcher.launch({ caller, kind: 'step', name: label });
+      program.calls = Math.max(0, program.calls - 1);
+      if (!launched.ok) work.stage = 'never';
+    });
+  }
+}
+
+function newProgram(executionId: ExecutionId, work: Work | undefined, isEndless: boolean): Program {
+  return { executionId, work, state: 'running', hasSucceeded: true, isEndless, calls: 0, listeners: [] };
+}

@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+/** Tests against real agent programs. They are slow, share the machine's processes, and run one file at a time. */
+export default defineConfig({
+  test: {
+    include: ['test/real/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    fileParallelism: false,
+  },
+});
