@@ -6,7 +6,7 @@ import { type ConfigFile, configFile } from '../contract/config-file.ts';
 import { describeProblems, invalidConfig, parseYaml } from './yaml-file.ts';
 
 /** The name of the configuration file that is looked for where the command is given. */
-export const configFileName = 'stemma.yaml';
+const configFileName = 'stemma.yaml';
 
 /** The configuration file to use: the one named, relative to `cwd`; else `stemma.yaml` in `cwd` if there is one. */
 export function findConfigFile(cwd: string, named?: string): string | undefined {

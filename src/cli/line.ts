@@ -19,7 +19,7 @@ export function span(text: string, tone: Tone = 'plain'): Span {
 }
 
 /** The paints of picocolors; each returns its text unchanged where colour is off. */
-export type Colors = ReturnType<typeof picocolors.createColors>;
+type Colors = ReturnType<typeof picocolors.createColors>;
 
 /** How wide and how colourful a line may become. `columns` is infinite where nothing wraps. */
 export interface LineStyle {

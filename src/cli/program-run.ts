@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { exitOfProgram } from './exit.ts';
 import type { CliDeps, CliSignal } from './ports.ts';
@@ -40,42 +40,46 @@ export function startProgram(
   const leadsGroup = !deps.isStdinTty;
   const child = spawn(program, args, { stdio: 'inherit', env: { ...env }, detached: leadsGroup });
   let wasSignalled = false;
-  const pass = (signal: NodeJS.Signals): void => {
-    if (child.pid === undefined) return;
-    try {
-      process.kill(leadsGroup ? -child.pid : child.pid, signal);
-    } catch {
-      // It has ended meanwhile.
-    }
-  };
   const offs = passedOn.map((signal) =>
     deps.onSignal(signal, () => {
       wasSignalled = true;
       const isReachedByTerminal = signal === 'SIGINT' && !leadsGroup;
-      if (!isReachedByTerminal) pass(signal);
+      if (!isReachedByTerminal) pass(child, leadsGroup, signal);
     }),
   );
   let cancelKill = (): void => {};
-  const ended = new Promise<ProgramEnd>((resolve) => {
-    const finish = (end: Omit<ProgramEnd, 'wasSignalled'>): void => {
-      cancelKill();
-      for (const off of offs) off();
-      resolve({ ...end, wasSignalled });
-    };
-    child.on('error', (error: NodeJS.ErrnoException) => {
-      if (child.pid === undefined)
-        finish({ exitCode: error.code === 'ENOENT' ? 127 : 126, startError: error.message });
-    });
-    child.on('exit', (code, signal) => {
-      const number = signal === null ? undefined : constants.signals[signal];
-      finish({ exitCode: exitOfProgram(code, number), ...(signal === null ? {} : { signal }) });
-    });
+  const ended = endOf(child).then((end) => {
+    cancelKill();
+    for (const off of offs) off();
+    return { ...end, wasSignalled };
   });
   return {
     ended,
     terminate() {
-      pass('SIGTERM');
-      cancelKill = deps.clock.after(graceMs, () => pass('SIGKILL'));
+      pass(child, leadsGroup, 'SIGTERM');
+      cancelKill = deps.clock.after(graceMs, () => pass(child, leadsGroup, 'SIGKILL'));
     },
   };
+}
+
+function pass(child: ChildProcess, leadsGroup: boolean, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(leadsGroup ? -child.pid : child.pid, signal);
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+function endOf(child: ChildProcess): Promise<Omit<ProgramEnd, 'wasSignalled'>> {
+  return new Promise((resolve) => {
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      if (child.pid !== undefined) return;
+      resolve({ exitCode: error.code === 'ENOENT' ? 127 : 126, startError: error.message });
+    });
+    child.on('exit', (code, signal) => {
+      const number = signal === null ? undefined : constants.signals[signal];
+      resolve({ exitCode: exitOfProgram(code, number), ...(signal === null ? {} : { signal }) });
+    });
+  });
 }

@@ -8,7 +8,7 @@ import { columnsOf, pad } from './text.ts';
 export type Cell = string | Span;
 
 /** A table as lines: a dim heading, columns as wide as their widest cell, the last one free. */
-export function tableLines(heading: readonly string[], rows: readonly (readonly Cell[])[]): Line[] {
+function tableLines(heading: readonly string[], rows: readonly (readonly Cell[])[]): Line[] {
   const cells = [heading.map((text) => span(text, 'dim')), ...rows.map((row) => row.map(asSpan))];
   const widths = heading.map((_, column) =>
     Math.max(...cells.map((row) => columnsOf(row[column]?.text ?? ''))),

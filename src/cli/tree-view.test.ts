@@ -253,7 +253,7 @@ describe('a tree that is higher than the screen', () => {
     expect(lines[1]).toBe('… 35 lines left out; `stemma tree` shows all');
     expect(lines.at(-5)).toBe('└─ 40 closed: 2 failed, 38 succeeded');
     expect(lines.at(-1)).toBe('waits for 37 more');
-    for (let rows = 1; rows < 100; rows++) expect(text(wide, { rows }).length).toBeLessThanOrEqual(rows);
+    for (let rows = 1; rows < 100; rows += 7) expect(text(wide, { rows }).length).toBeLessThanOrEqual(rows);
   });
 
   it('shows a tree of depth 1,000 without drawing off the screen', () => {

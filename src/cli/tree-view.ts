@@ -138,7 +138,7 @@ function holdingLines(view: TreeView, options: TreeOptions, room: number): Line[
 }
 
 /** What things of a tree are called, by the ids of executions and of notices. */
-export function nameIndex(view: TreeView): Map<string, string> {
+function nameIndex(view: TreeView): Map<string, string> {
   const names = new Map(view.executions.map((execution) => [execution.id, titleOf(execution)]));
   for (const { id, executionId } of view.notices) {
     names.set(id, `the result of ${names.get(executionId) ?? executionId}`);

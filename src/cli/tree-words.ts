@@ -148,7 +148,7 @@ export function holdingWords(holding: Holding, names: ReadonlyMap<string, string
 }
 
 /** An instant that lies ahead, as people say it: the wait that is left. */
-export function untilWords(instant: string, now: number): string {
+function untilWords(instant: string, now: number): string {
   const leftMs = Date.parse(instant) - now;
   return leftMs > 0
     ? `${instant.replace(/\.\d+Z$/, 'Z')}, in ${formatDuration(leftMs)}`

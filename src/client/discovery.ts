@@ -5,7 +5,7 @@ import { StemmaError } from '../base/errors.ts';
 import type { Connection } from './http.ts';
 
 /** What a running server says about itself: its first line with `--json`, and the content of DIR/server.json. */
-export const serverFile = z.object({
+const serverFile = z.object({
   event: z.literal('ready'),
   url: z.string(),
   dataDir: z.string(),

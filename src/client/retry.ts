@@ -3,7 +3,7 @@ import { type ErrorCode, StemmaError } from '../base/errors.ts';
 import { pause } from './pause.ts';
 
 /** How long a wait or a stream goes on asking a server that went away: a restart takes a few seconds; milliseconds. */
-export const patienceMs = 30_000;
+const patienceMs = 30_000;
 
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;

@@ -119,8 +119,11 @@ export interface Conversation {
   steer(delivery: Delivery): Promise<SendOutcome>;
   /** Takes back a steered text. Only drivers with `negativeProof: 'withdraw'` ever answer `withdrawn`. */
   withdraw(deliveryId: string): Promise<'withdrawn' | 'taken' | 'unknown'>;
-  /** Asks the agent to stop its turn; the end comes as an event. */
-  interrupt(): Promise<'asked' | 'idle' | 'unknown'>;
+  /**
+   * Asks the agent to stop its turn; the end comes as an event. With a name, only that turn: `idle` when another one runs,
+   * where the driver can tell.
+   */
+  interrupt(nativeTurnId?: string): Promise<'asked' | 'idle' | 'unknown'>;
   /** What the agent's own record and queue say of a text, after everything before this call was emitted. */
   evidence(deliveryId: string): Promise<Evidence>;
   /**

@@ -1,4 +1,4 @@
-import type { FreshIds, SessionId } from '../base/ids.ts';
+import type { FreshIds, SessionId, TurnId } from '../base/ids.ts';
 import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import type { Execution, SettledState, Waiting } from './execution.ts';
@@ -45,12 +45,16 @@ export function* agentExited(command: AgentExited): Rule<boolean> {
   const draft = new Draft(command.now);
   const session = yield* ask('session', command.sessionId);
   if (!session) return draft.done(false);
+  const lost = new Set<TurnId>();
   for (const id of [session.wakeTurn, session.laneTurn]) {
     const turn = id === null ? undefined : yield* ask('turn', id);
-    if (turn && (turn.state === 'running' || turn.state === 'waiting'))
-      yield* loseTurn(draft, session, turn.id, command);
+    if (turn?.state !== 'running' && turn?.state !== 'waiting') continue;
+    lost.add(turn.id);
+    yield* loseTurn(draft, session, turn.id, command);
   }
-  for (const steer of yield* ask('openSteers', session.id)) yield* refuseSteer(draft, session, steer);
+  // Those of a turn that is lost were refused with it.
+  for (const steer of yield* ask('openSteers', session.id))
+    if (!lost.has(steer.turnId)) yield* refuseSteer(draft, session, steer);
   let place = 500;
   for (const task of yield* ask('liveTasks', session.id)) {
     const error = { code: 'LOST', message: command.reason };
@@ -152,8 +156,8 @@ export function* taskEnded(command: {
   readonly taskId: string;
   readonly status: SettledState;
   readonly result: string;
-  /** Whether the agent wakes by itself for such an end. */
-  readonly wakesByItself: boolean;
+  /** Whether the agent wakes by itself for such an end. Default no. */
+  readonly wakesByItself?: boolean;
   readonly fresh: FreshIds;
 }): Rule<boolean> {
   const draft = new Draft(command.now);

@@ -1,4 +1,4 @@
-import type { ExecutionId, FreshIds, SessionId, SteerId, TurnId } from '../base/ids.ts';
+import type { ExecutionId, FreshIds, NoticeId, SessionId, SteerId, TurnId } from '../base/ids.ts';
 import type { Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
 import type { CancelRequest, Execution } from './execution.ts';
@@ -43,28 +43,34 @@ export function* cancel(command: Cancel): Rule<Cancelling> {
   const draft = new Draft(command.now);
   const nothing: Cancelling = { interrupt: [], processes: [], sessions: [] };
   if (target.closed) return draft.done(nothing);
-  const tree = yield* openTree(target);
-  for (const row of tree) {
-    if (row.id !== target.id && row.cancelRequested) continue;
-    const request =
-      row.id === target.id ? command.request : { ...command.request, actor: { kind: 'parent' as const } };
-    if (rules.cancelLatch && row.cancelRequested === null) draft.patch(row.id, { cancelRequested: request });
-  }
-  if (rules.cancelLatch && target.verdict === null) draft.patch(target.id, { verdict: command.verdict });
-  draft.event('execution.cancelRequested', target, {
-    actor: command.request.actor,
-    reason: command.request.reason,
-  });
-  yield* waiveTree(draft, tree, command);
-  const latched = tree.map(
-    (row): Execution => ({
-      ...row,
-      cancelRequested:
-        row.cancelRequested ??
-        (row.id === target.id ? command.request : { ...command.request, actor: { kind: 'parent' } }),
-    }),
-  );
+  const latched = yield* latch(draft, target, command);
   return draft.done(yield* endTree(draft, latched, command));
+}
+
+/** When an end that was begun is begun again, should it not have come to its end: its caller may have died. In milliseconds. */
+const endAgainMs = 60_000;
+
+/** Latches the cancellation on the tree and waives its notices; answers the rows as they then are. */
+function* latch(
+  draft: Draft,
+  target: Execution,
+  command: Pick<Cancel, 'request' | 'verdict'>,
+  waived: ReadonlySet<NoticeId> = new Set(),
+): Asking<Execution[]> {
+  const { request, verdict } = command;
+  const tree = yield* openTree(target);
+  const requestOf = (row: Execution): CancelRequest =>
+    row.cancelRequested ?? (row.id === target.id ? request : { ...request, actor: { kind: 'parent' } });
+  for (const row of tree) {
+    if (rules.cancelLatch && row.cancelRequested === null)
+      draft.patch(row.id, { cancelRequested: requestOf(row) });
+  }
+  if (rules.cancelLatch && target.verdict === null) draft.patch(target.id, { verdict });
+  const { actor, reason } = request;
+  if (target.cancelRequested === null) draft.event('execution.cancelRequested', target, { actor, reason });
+  draft.wake('deadline', target.id, draft.now + endAgainMs);
+  yield* waiveTree(draft, tree, request, waived);
+  return tree.map((row): Execution => ({ ...row, cancelRequested: requestOf(row) }));
 }
 
 /** The execution and everything open below it, parents before children. */
@@ -77,13 +83,19 @@ function* openTree(target: Execution): Asking<Execution[]> {
   return tree;
 }
 
-function* waiveTree(draft: Draft, tree: readonly Execution[], command: Cancel): Asking<void> {
+function* waiveTree(
+  draft: Draft,
+  tree: readonly Execution[],
+  request: CancelRequest,
+  waived: ReadonlySet<NoticeId>,
+): Asking<void> {
   if (!rules.cancelWaives) return;
   for (const row of tree) {
     for (const notice of yield* ask('pendingOn', row.id)) {
+      if (waived.has(notice.id)) continue;
       // A text that has left us stays claimed until its fate is known; when it is taken, no continuation comes of it.
       if (notice.state === 'claimed' && (yield* isWritten(notice.steerId))) continue;
-      yield* waive(draft, notice, 'cancelled', command.request.actor);
+      yield* waive(draft, notice, 'cancelled', request.actor);
     }
   }
 }
@@ -150,7 +162,7 @@ export interface StoppedSession {
   readonly roots: readonly ExecutionId[];
 }
 
-/** Marks it, waives what was destined to it, and names the executions whose trees must be cancelled. */
+/** Marks it, waives what was destined to it, and latches the trees that must be cancelled, whose tops it names. */
 export function* stopSession(command: StopSession): Rule<StoppedSession> {
   const session = yield* ask('session', command.sessionId);
   if (!session) return refuse('NOT_FOUND', `No session ${command.sessionId}.`, { id: command.sessionId });
@@ -161,10 +173,14 @@ export function* stopSession(command: StopSession): Rule<StoppedSession> {
     draft.add({ do: 'patchRun', id: run.id, set: { cancelRequested: true } });
     draft.wake('run', run.id);
   }
+  const waived = new Set<NoticeId>();
   for (const notice of yield* ask('pendingFor', session.id)) {
-    const isInFlight = notice.state === 'claimed' && (yield* isWritten(notice.steerId));
-    if (!isInFlight) yield* waive(draft, notice, 'session_stopped', command.request.actor);
+    if (notice.state === 'claimed' && (yield* isWritten(notice.steerId))) continue;
+    yield* waive(draft, notice, 'session_stopped', command.request.actor);
+    waived.add(notice.id);
   }
   const roots = yield* ask('openOwnedBy', session.id);
+  // In this very transaction: whoever was to cancel them one by one may die before the last.
+  for (const root of roots) yield* latch(draft, root, { ...command, verdict: 'CANCELLED' }, waived);
   return draft.done({ roots: roots.map((row) => row.id) });
 }

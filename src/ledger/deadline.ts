@@ -5,11 +5,16 @@ import { isSettled } from './execution.ts';
 import { ask } from './questions.ts';
 import { end } from './settle.ts';
 
-/** Whether the deadline of a message has passed. One that moved meanwhile is asked for again at its new instant. */
+/**
+ * Whether an execution must be ended now: its deadline has passed, or it was cancelled and whoever was to end it has not.
+ * A deadline that moved meanwhile is asked for again at its new instant.
+ */
 export function* nextDeadline(command: { readonly now: number; readonly id: ExecutionId }): Rule<boolean> {
   const draft = new Draft(command.now);
   const row = yield* ask('execution', command.id);
-  if (!row || row.closed || row.deadlineAt === null || row.cancelRequested) return draft.done(false);
+  if (!row || row.closed) return draft.done(false);
+  if (row.cancelRequested) return draft.done(true);
+  if (row.deadlineAt === null) return draft.done(false);
   // Its clock stands still; it is asked for again when it goes on.
   if (row.waiting) return draft.done(false);
   if (row.deadlineAt <= command.now) return draft.done(true);

@@ -91,7 +91,6 @@ export function* giveBackHanded(
     attempt,
     notBefore,
     continuationId: null,
-    handedAt: null,
     steerId: null,
   });
   yield* count(draft, notice, 1);

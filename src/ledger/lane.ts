@@ -54,12 +54,26 @@ export function* takeLane(command: TakeLane): Rule<LaneTaken> {
   }
   const input = yield* ask('nextInput', session.id);
   const message = input ? yield* ask('execution', input.executionId) : undefined;
-  if (!input || !message) return draft.done<LaneTaken>({ taken: false, why: 'nothing' });
+  if (!input || !message) {
+    yield* wakeForNext(draft, session);
+    return draft.done<LaneTaken>({ taken: false, why: 'nothing' });
+  }
   startMessage(draft, message, input);
   return draft.done<LaneTaken>({
     taken: true,
     turn: beginTurn(draft, session, command, turnId, 'message', input.text, message.id),
   });
+}
+
+/**
+ * Owes the wake-up of what is not due yet. The one that its back-off owed may be gone: wake-ups of one session are merged
+ * to the earliest.
+ */
+function* wakeForNext(draft: Draft, session: Session): Asking<void> {
+  const later = (yield* ask('pendingFor', session.id)).filter(
+    (notice) => notice.state === 'owed' && notice.notBefore < Number.MAX_SAFE_INTEGER,
+  );
+  if (later.length > 0) draft.wake('session', session.id, Math.min(...later.map((notice) => notice.notBefore)));
 }
 
 /** The notices to hand over next: those of the parent that is owed the oldest. Misdirected ones are waived and alarmed. */

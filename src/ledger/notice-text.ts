@@ -8,10 +8,10 @@ export const resultBound = 16_384;
  * The text of one notice. Its first line is the contract `[stemma ntc_… #EPOCH] NAME STATE (exe_…)`. The line is for the
  * reader: what was delivered is proved by the delivery's id, never by finding such a line in a text.
  */
-export function noticeText(notice: Pick<Notice, 'id' | 'attempt'>, epoch: number, of: Execution): string {
+export function noticeText(notice: Pick<Notice, 'id' | 'handedAt'>, epoch: number, of: Execution): string {
   const head = `[stemma ${notice.id} #${epoch}] ${oneLine(of.name)} ${of.state} (${of.id})`;
   const again =
-    notice.attempt > 0 ? ['(delivered again: the turn that was to handle it did not succeed)'] : [];
+    notice.handedAt !== null ? ['(delivered again: the turn that was to handle it did not succeed)'] : [];
   const error = of.error ? [`${of.error.code}: ${of.error.message}`] : [];
   const by = of.state === 'cancelled' && of.cancelRequested ? [`cancelled by ${who(of)}`] : [];
   const result = of.result ? [bounded(of.result, of)] : [];

@@ -26,6 +26,7 @@ export interface Notice {
   /** Not delivered before this instant (back-off). */
   readonly notBefore: number;
   readonly owedAt: number;
+  /** When it was last handed over, also while it is owed again: then the next text says that it is a redelivery. */
   readonly handedAt: number | null;
   readonly handledAt: number | null;
 }

@@ -154,9 +154,14 @@ export function* refuseSteer(
 ): Asking<void> {
   draft.add({ do: 'patchSteer', id: steer.id, set: { state, endedAt: draft.now } });
   for (const notice of yield* ask('noticesOfSteer', steer.id)) {
-    if (notice.state === 'claimed') giveBackClaim(draft, notice);
+    if (notice.state !== 'claimed') continue;
+    const parent = yield* ask('execution', notice.countedOn);
+    const cancelled = rules.cancelWaives ? parent?.cancelRequested : undefined;
+    if (cancelled) yield* waive(draft, notice, 'cancelled', cancelled.actor);
+    else giveBackClaim(draft, notice);
   }
-  if (steer.messageId === null) return;
+  // A message that was cancelled meanwhile has left the queue.
+  if (steer.messageId === null || !(yield* ask('input', steer.messageId))) return;
   const position = (yield* ask('headPosition', session.id)) - 1;
   draft.add({ do: 'patchInput', id: steer.messageId, set: { steerId: null, wantsSteer: false, position } });
   draft.wake('session', session.id);

@@ -88,9 +88,12 @@ export class Stopping {
   /** Asks first; an agent that does not stop within the grace loses its process, and with it its turn. */
   async #endTurn(sessionId: SessionId, turnId: TurnId, reason: string): Promise<void> {
     const session = this.#context.sessions.of(sessionId);
-    const answer = await session.interrupt();
+    const answer = await session.interruptTurn(turnId);
     const graceMs = answer === 'unknown' ? 0 : interruptGraceMs;
     if (await this.#context.commits.turnEnded(turnId, graceMs)) return;
+    // What the agent does by itself meanwhile is not ours to end; the turn behind it is stopped when it begins.
+    const now = await this.#context.store.read(() => ask('session', sessionId));
+    if (now?.wakeTurn && now.wakeTurn !== turnId) return;
     const result = await session.end(`${reason}: it did not stop when asked`);
     if (result === 'unkillable') this.#context.report('agent.unkillable', { sessionId });
     await session.deliver();

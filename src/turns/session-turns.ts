@@ -83,6 +83,13 @@ export class SessionTurns {
     return (await this.#open?.conversation.interrupt()) ?? 'idle';
   }
 
+  /** Asks the agent to stop this very turn. One that was not seen to begin is asked when it begins. */
+  async interruptTurn(id: TurnId): Promise<'asked' | 'idle' | 'unknown'> {
+    const turn = await this.#turn(id);
+    if (turn?.state !== 'running' && turn?.state !== 'waiting') return 'idle';
+    return (await this.#open?.conversation.interrupt(turn.nativeTurnId ?? undefined)) ?? 'idle';
+  }
+
   /** Ends what the agent runs by itself in the background, where it can be told to. */
   async stopTasks(): Promise<void> {
     await this.#open?.conversation.stopTasks?.();
@@ -247,9 +254,20 @@ export class SessionTurns {
       wakesByItself: open.driver.capabilities.wakesByItself,
       epoch: open.epoch,
     });
+    if (event.type === 'turnStarted' || event.type === 'taken') await this.#stopCancelled(open);
     if (event.type === 'turnEnded' && (await withdrawLeftovers(this.#context, this.sessionId, open)))
       await this.#lookLater();
     if (consequence === 'mayDeliver' && this.#open) await this.#deliver();
+  }
+
+  /** What was cancelled before it was seen to begin is stopped now. */
+  async #stopCancelled({ conversation }: OpenSession): Promise<void> {
+    const session = await this.#session();
+    const id = session?.wakeTurn ?? session?.laneTurn;
+    if (id && (await this.#isCancelled(id))) {
+      const turn = await this.#turn(id);
+      if (turn?.state === 'running') await conversation.interrupt(turn.nativeTurnId ?? undefined);
+    }
   }
 
   async #died(reason: string, conversation: Conversation): Promise<void> {
@@ -265,7 +283,8 @@ export class SessionTurns {
 
   async #isCancelled(id: TurnId): Promise<boolean> {
     const owners = await this.#context.store.read(() => ask('owners', id));
-    return owners.every((owner) => isSettled(owner.state) || owner.cancelRequested !== null);
+    const open = owners.filter((owner) => !isSettled(owner.state));
+    return open.every((owner) => owner.cancelRequested !== null);
   }
 
   #session(): Promise<Session | undefined> {

@@ -140,6 +140,8 @@ function misbehaviour(world: World, process: AgentProcess): Action[] {
   if (process.isHung) return actions;
   if (!process.isWaiting) fault('questions', `${at} asks`, () => ask(process));
   fault('turnFailures', `${at} fails`, () => fail(world, process));
+  // What hangs by itself, for nobody, is no message's and has no deadline: a person must end it.
+  if (activity.isLate) return actions;
   fault('hangs', `${at} hangs`, () => {
     process.isHung = true;
     facts.isHung = true;

@@ -174,10 +174,11 @@ class SimulatedConversation implements Conversation {
     return 'withdrawn';
   }
 
-  async interrupt(): Promise<'asked' | 'idle' | 'unknown'> {
+  async interrupt(nativeTurnId?: string): Promise<'asked' | 'idle' | 'unknown'> {
     await this.#world.gates.pass(`${this.#label}: interrupt`);
     if (!this.#process.isAlive) return 'unknown';
-    if (!this.#process.activity) return 'idle';
+    const at = this.#process.activity?.nativeTurnId;
+    if (at === undefined || (nativeTurnId !== undefined && nativeTurnId !== at)) return 'idle';
     this.#process.isInterruptAsked = true;
     return 'asked';
   }

@@ -73,6 +73,7 @@ export class AgentProcess {
   isHung = false;
   isWaiting = false;
   isInterruptAsked = false;
+  readonly #begun: string[] = [];
 
   constructor(agent: SimulatedAgent) {
     this.agent = agent;
@@ -168,6 +169,7 @@ export class AgentProcess {
   startTask(label: string): void {
     this.tasks.set(label, { taskId: label, name: label });
     this.untold.add(label);
+    this.#begun.push(label);
   }
 
   tellTask(label: string): void {
@@ -191,9 +193,9 @@ export class AgentProcess {
     this.inbox = [];
     for (const call of this.calls) if (call.work.stage === 'calling') call.work.stage = 'never';
     this.calls = this.calls.filter((call) => call.stage === 'handling');
-    for (const label of this.tasks.keys()) {
+    // Background work of which nobody has heard when it dies: nobody can ever hear of it.
+    for (const label of this.#begun) {
       const work = this.agent.truth.works.get(label);
-      // What nobody has heard of when it dies, nobody can ever hear of.
       if (work) work.stage = work.isKnown ? 'ended' : 'never';
     }
     this.tasks.clear();

@@ -34,7 +34,8 @@ export class Programs {
   begin(row: Execution, work: Work): void {
     if (this.#programs.has(row.id)) return;
     const { budgets, choices, facts } = this.#world;
-    const isEndless = budgets.has('endless') && choices.chance(30) && budgets.spend('endless');
+    const canBeEnded = [...this.#world.truth.messages.keys()].some((label) => this.#world.truth.isUnder(work.label, label));
+    const isEndless = canBeEnded && budgets.has('endless') && choices.chance(30) && budgets.spend('endless');
     if (isEndless) facts.isHung = true;
     this.#programs.set(row.id, newProgram(row.id, work, isEndless));
   }

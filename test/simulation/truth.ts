@@ -95,7 +95,8 @@ export class Truth {
 
   #sourceOf(label: string): string | null {
     const work = this.works.get(label);
-    return work ? work.cause : label;
+    if (!work) return label;
+    return work.isDetached ? null : work.cause;
   }
 
   #isAbout(source: string | null, above: string): boolean {

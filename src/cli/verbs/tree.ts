@@ -25,7 +25,7 @@ export function addTreeVerbs({ program, verb }: Registrar): void {
 }
 
 /** What an id names for the verbs that take both. */
-export function targetOf(id: string): Target {
+function targetOf(id: string): Target {
   return { kind: id.startsWith('run_') ? 'run' : 'root', id };
 }
 

@@ -124,7 +124,7 @@ test.each<[string, (event: DriverEvent) => DriverEvent[], RegExp]>([
     clock,
     directory: join(root, 'cases'),
     only: ['simpleTurn'],
-    patienceMs: 8000,
+    patienceMs: 6000,
   });
   expect(report.passed).toBe(false);
   expect(outcomes(report)['simpleTurn']).toMatch(reason);

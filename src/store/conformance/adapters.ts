@@ -91,7 +91,8 @@ export const sqliteAdapters: readonly Adapter[] = [
 /** Every adapter. */
 export const adapters: readonly Adapter[] = [memory, ...sqliteAdapters];
 
-function sortedDump(dump: Dump): Dump {
+/** Sorts each list by the keys of its rows. */
+export function sortedDump(dump: Dump): Dump {
   const by = <Row>(rows: readonly Row[], keyOf: (row: Row) => string): Row[] =>
     [...rows].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   return {
@@ -107,4 +108,9 @@ function sortedDump(dump: Dump): Dump {
     wakeups: by(dump.wakeups, (row) => `${row.kind} ${row.target}`),
     events: dump.events,
   };
+}
+
+/** Without what depends on how decisions were grouped into commits: revisions count commits. */
+export function withoutRevisions(dump: Dump): Dump {
+  return { ...dump, wakeups: dump.wakeups.map((row) => ({ ...row, revision: 0 })) };
 }
