@@ -8,7 +8,6 @@ import type { TranscriptSink } from '../turns/ports.ts';
 const pendingLimit = 10_000;
 /** Places of one read position: several items may come of one line of an agent's stream. */
 const placesPerPosition = 16;
-const positionsPerEpoch = 2 ** 38;
 
 /** Keeps what was said, in the order in which it was said. A replayed item finds its place taken and is left out. */
 export function createTranscript(
@@ -25,13 +24,12 @@ export function createTranscript(
     if (items.length > 0) await records.appendTranscript(items);
   };
   return {
-    append(sessionId, { epoch, position }, item) {
+    append(sessionId, position, item) {
       if (pending.length >= pendingLimit) return;
       const before = last.get(sessionId);
       const place = before?.position === position ? before.place + 1 : 0;
       // An agent without a stream of positions is ordered by the clock.
-      const exact =
-        (epoch * positionsPerEpoch + position) * placesPerPosition + Math.min(place, placesPerPosition - 1);
+      const exact = position * placesPerPosition + Math.min(place, placesPerPosition - 1);
       const byClock = Math.max(clock.now() * placesPerPosition, (before?.sequence ?? 0) + 1);
       const sequence = position > 0 ? exact : byClock;
       last.set(sessionId, { sequence, position, place });

@@ -62,7 +62,7 @@ export function* agentExited(command: AgentExited): Rule<boolean> {
   }
   yield* deliverOurselves(draft, session);
   const state = session.state === 'stopped' ? 'stopped' : 'cold';
-  draft.add({ do: 'patchSession', id: session.id, set: { state, epoch: session.epoch + 1, position: 0 } });
+  draft.add({ do: 'patchSession', id: session.id, set: { state, epoch: session.epoch + 1 } });
   if (session.state !== state) tellState(draft, session, state);
   draft.wake('session', session.id);
   return draft.done(true);
@@ -92,7 +92,7 @@ function* loseTurn(
     answer: '',
     error: { code: 'LOST', message: command.reason },
     tasks: [],
-    position: 0,
+    position: session.position,
     endIsNegativeProof: true,
     fresh: command.fresh,
   });

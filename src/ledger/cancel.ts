@@ -73,12 +73,14 @@ function* latch(
   return tree.map((row): Execution => ({ ...row, cancelRequested: requestOf(row) }));
 }
 
-/** The execution and everything open below it, parents before children. */
+/** The execution and everything open below it, parents before children. What was detached ends with its session only. */
 function* openTree(target: Execution): Asking<Execution[]> {
   const tree = [target];
   for (let i = 0; i < tree.length; i++) {
     const row = tree[i];
-    if (row && row.open > 0) tree.push(...(yield* ask('openChildren', row.id, childLimit)));
+    if (!row || row.open === 0) continue;
+    const children = yield* ask('openChildren', row.id, childLimit);
+    tree.push(...children.filter((child) => child.detachedAt === null));
   }
   return tree;
 }

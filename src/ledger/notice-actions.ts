@@ -70,6 +70,11 @@ export function* detach(command: {
       state: row.state,
     });
   }
+  if (row.kind === 'step' && row.state === 'queued') {
+    return refuse('ILLEGAL_STATE', `${row.id} is a check that has not begun. Cancel it instead.`, {
+      state: row.state,
+    });
+  }
   const draft = new Draft(command.now);
   const notice = yield* ask('noticeOf', row.id);
   if (notice && isPending(notice.state)) {

@@ -54,7 +54,7 @@ export interface Questions {
   inputs: { args: [session: SessionId]; answer: Input[] };
   /**
    * Unclosed executions that end with the session: roots that run in it, and whatever it owns or runs whose parent does
-   * not. Parents first.
+   * not, or which was detached. Parents first.
    */
   openOwnedBy: { args: [session: SessionId]; answer: Execution[] };
   run: { args: [id: RunId]; answer: Run | undefined };

@@ -25,7 +25,7 @@ export interface Session {
   readonly epoch: number;
   readonly node: string;
   readonly nativeId: string | null;
-  /** How far the driver's stream was processed durably. */
+  /** How far the driver's stream was processed durably. It goes on over the processes of a session. */
   readonly position: number;
   readonly createdAt: number;
   readonly lastActivityAt: number;

@@ -90,7 +90,8 @@ export function* endTurn(draft: Draft, session: Session, turn: Turn, command: Ag
 function releaseLane(draft: Draft, session: Session, turn: Turn, position: number): void {
   const freed =
     session.wakeTurn === turn.id ? { wakeTurn: null } : { laneTurn: session.wakeTurn, wakeTurn: null };
-  const set = { ...freed, lastTurn: turn.id, position, lastActivityAt: draft.now };
+  const read = Math.max(session.position, position);
+  const set = { ...freed, lastTurn: turn.id, position: read, lastActivityAt: draft.now };
   draft.add({ do: 'patchSession', id: session.id, set });
   draft.wake('session', session.id);
 }

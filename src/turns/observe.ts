@@ -2,7 +2,7 @@ import { FreshIds } from '../base/ids.ts';
 import type { SessionId } from '../base/ids.ts';
 import { assertNever } from '../base/assert-never.ts';
 import { reach } from '../base/faults.ts';
-import type { AgentError, DriverEvent } from '../drivers/port.ts';
+import type { AgentError, Capabilities, DriverEvent } from '../drivers/port.ts';
 import { agentWaits, taskEnded, taskStarted } from '../ledger/agent-process.ts';
 import type { Failure } from '../ledger/execution.ts';
 import { agentEnded } from '../ledger/turn-end.ts';
@@ -12,14 +12,6 @@ import type { TurnsContext } from './ports.ts';
 /** An event of a driver, apart from the end of its process, which is a matter of its own. */
 export type LedgerDriverEvent = Exclude<DriverEvent, { type: 'exited' }>;
 
-/** What is known of the process that the event came from. */
-export interface Observer {
-  readonly endIsNegativeProof: boolean;
-  readonly wakesByItself: boolean;
-  /** Number of the process in the life of the session. */
-  readonly epoch: number;
-}
-
 /** Whether something may now be sent that could not before. */
 export type Consequence = 'mayDeliver' | 'nothing';
 
@@ -28,9 +20,8 @@ export async function observe(
   context: TurnsContext,
   sessionId: SessionId,
   event: LedgerDriverEvent,
-  how: Observer,
+  { negativeProof, wakesByItself }: Capabilities,
 ): Promise<Consequence> {
-  const { endIsNegativeProof } = how;
   const { store, clock, ids, node } = context;
   const fresh = new FreshIds(ids);
   const common = { now: clock.now(), sessionId, fresh };
@@ -58,7 +49,7 @@ export async function observe(
           answer,
           tasks,
           position,
-          endIsNegativeProof,
+          endIsNegativeProof: negativeProof === 'turnEnd',
           ...error,
           ...(usage ? { usage } : {}),
         }),
@@ -77,7 +68,7 @@ export async function observe(
           taskId: event.taskId,
           status: event.status,
           result: event.result,
-          wakesByItself: how.wakesByItself,
+          wakesByItself,
         }),
       );
       return 'mayDeliver';
@@ -96,7 +87,7 @@ export async function observe(
       await store.decide(() => agentWaits({ ...common, waiting: null }));
       return 'mayDeliver';
     case 'item':
-      context.transcript.append(sessionId, { epoch: how.epoch, position: event.position }, event.item);
+      context.transcript.append(sessionId, event.position, event.item);
       return 'nothing';
     case 'noise':
       context.report('agent.noise', { sessionId, what: event.what });

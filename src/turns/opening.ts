@@ -10,8 +10,6 @@ import { resolveAfterOpen } from './recovery.ts';
 export interface OpenSession {
   readonly conversation: Conversation;
   readonly driver: Driver;
-  /** Number of its process in the life of the session. */
-  readonly epoch: number;
 }
 
 export type NotOpened = Pick<Extract<Opened, { ok: false }>, 'code' | 'message'>;
@@ -70,12 +68,8 @@ export async function openConversation(
     ...(session.nativeId === null ? {} : { nativeId: session.nativeId }),
   });
   if (!opened.ok) return opened;
-  const { conversation, how } = opened;
-  const open = {
-    conversation,
-    driver: agent.driver,
-    epoch: how === 'adopted' ? session.epoch : session.epoch + 1,
-  };
+  const { conversation } = opened;
+  const open = { conversation, driver: agent.driver };
   let isDead = false;
   const drain = async (): Promise<void> => {
     for (let event = early?.shift(); event; event = early?.shift()) {

@@ -23,10 +23,6 @@ export interface TurnsContext {
 
 /** Keeps what was said, for people. It decides nothing. */
 export interface TranscriptSink {
-  /** `place`: where in the agent's stream it was, so that a replayed item is the same item. */
-  append(
-    sessionId: SessionId,
-    place: { readonly epoch: number; readonly position: number },
-    item: TranscriptItem,
-  ): void;
+  /** `position`: where in the agent's stream it was, so that a replayed item is the same item; 0 where there is none. */
+  append(sessionId: SessionId, position: number, item: TranscriptItem): void;
 }

@@ -249,11 +249,7 @@ export class SessionTurns {
   async #handle(event: DriverEvent, open: OpenSession): Promise<void> {
     if (event.type === 'exited') return this.#died(event.reason, open.conversation);
     if (event.type === 'turnStarted') this.#deaths = 0;
-    const consequence = await observe(this.#context, this.sessionId, event, {
-      endIsNegativeProof: open.driver.capabilities.negativeProof === 'turnEnd',
-      wakesByItself: open.driver.capabilities.wakesByItself,
-      epoch: open.epoch,
-    });
+    const consequence = await observe(this.#context, this.sessionId, event, open.driver.capabilities);
     if (event.type === 'turnStarted' || event.type === 'taken') await this.#stopCancelled(open);
     if (event.type === 'turnEnded' && (await withdrawLeftovers(this.#context, this.sessionId, open)))
       await this.#lookLater();

@@ -24,7 +24,7 @@ describe.skipIf(!program)('the codex driver on a connection that misbehaves', ()
   });
   afterEach(async () => {
     for (const talk of talks.splice(0)) await talk.conversation.detach();
-    expect(proxy.fired).toBeGreaterThan(0);
+    if (proxy.fired === 0) throw new Error('the fault of this test never happened');
     proxy.clear();
   });
   afterAll(async () => {
@@ -54,7 +54,7 @@ describe.skipIf(!program)('the codex driver on a connection that misbehaves', ()
 
   it('counts a start that comes behind the end, and changes nothing', async () => {
     const talk = await open('startLast');
-    proxy.add({ when: (m) => /^item\//.test(m.method ?? ''), action: 'drop', times: 20 });
+    proxy.add({ when: (m) => m.method?.startsWith('item/') ?? false, action: 'drop', times: 20 });
     proxy.add({ when: to('toClient', 'turn/started'), action: { delayMs: 1 } });
     proxy.add({ when: to('toClient', 'turn/completed'), action: 'duplicate' });
     await talk.turn('[[say late start]]');

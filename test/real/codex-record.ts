@@ -31,7 +31,11 @@ const scenes: readonly Scene[] = [
   { name: 'usage-limit', text: '[[fail 429 resets=600]]' },
   { name: 'server-error', text: '[[fail 500]]' },
   { name: 'sign-in', text: '[[fail 401]]' },
-  { name: 'background', text: '[[background sleep 1; echo late]] [[say left]]', until: '"type":"commandExecution"' },
+  {
+    name: 'background',
+    text: '[[background sleep 1; echo late]] [[say left]]',
+    until: '"type":"commandExecution"',
+  },
   {
     name: 'sub-agent',
     text: '[[tool spawn_agent {"message":"[[shell sleep 1]] [[say child]]"}]] [[say parent]]',

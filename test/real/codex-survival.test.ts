@@ -164,6 +164,31 @@ describe.skipIf(!program)('a codex conversation survives', () => {
     ).toEqual(['bearer-moved', 'bearer-new']);
   });
 
+  it('the absence of its tools: it does not start without them', async () => {
+    const nowhere = { url: 'http://127.0.0.1:1/mcp', token: 'x' };
+    const { opened } = await bench.tryOpen('toolless', { tools: nowhere });
+    expect(opened).toMatchObject({
+      ok: false,
+      code: 'AGENT_FAILED',
+      message: expect.stringContaining('stemma'),
+    });
+    bench.tools.delayMs = 1200;
+    const slow = await bench.open('toolless');
+    bench.tools.delayMs = 0;
+    await slow.turn('[[tool slow_echo {"secs":0,"text":"waited for"}]] [[say x]]');
+    expect(bench.tools.calls.some((c) => c.text === 'waited for')).toBe(true);
+    await bench.restart(slow);
+    const moved = await bench.open('toolless', {
+      tools: nowhere,
+      position: slow.events.at(-1)?.position ?? 0,
+    });
+    const sent = await moved.conversation.start({ id: bench.deliveryId(), text: 'x' });
+    expect(sent).toMatchObject({ outcome: 'refused', reason: expect.stringContaining('tools') });
+    await bench.restart(moved);
+    const back = await bench.open('toolless', { position: slow.events.at(-1)?.position ?? 0 });
+    expect(await back.turn('[[say back]]')).toMatchObject({ answer: 'back' });
+  });
+
   it('a text that somebody left in the queue of Codex: it is removed, and never runs', async () => {
     const first = await bench.open('queued');
     await first.turn('[[say one]]');

@@ -18,22 +18,20 @@ export interface ToolServer {
   readonly calls: readonly ReceivedCall[];
   /** Called with each call before it is answered. */
   onCall: ((call: ReceivedCall) => Promise<void>) | undefined;
+  /** How long every request waits before it is looked at. */
+  delayMs: number;
   close(): Promise<void>;
 }
 
 /** Starts a server with one tool, `slow_echo {secs, text}`. */
 export async function startToolServer(): Promise<ToolServer> {
   const calls: ReceivedCall[] = [];
-  const serving: {
-    url: string;
-    calls: ReceivedCall[];
-    onCall: ToolServer['onCall'];
-    close: () => Promise<void>;
-  } = {
+  const serving = {
     url: '',
     calls,
-    onCall: undefined,
-    close: async () => undefined,
+    onCall: undefined as ToolServer['onCall'],
+    delayMs: 0,
+    close: async (): Promise<void> => undefined,
   };
   // One handler for each bearer, because a tool does not see the request it came with.
   const handlers = new Map<string, ReturnType<typeof createMcpHandler>>();
@@ -42,12 +40,12 @@ export async function startToolServer(): Promise<ToolServer> {
     handlers.set(bearer, known);
     return known;
   };
-  const server = createServer(
-    getRequestListener((request) => {
-      const bearer = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '')?.[1] ?? 'none';
-      return handlerOf(bearer).fetch(request);
-    }),
-  );
+  const listener = getRequestListener(async (request) => {
+    const bearer = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '')?.[1] ?? 'none';
+    if (serving.delayMs > 0) await delay(serving.delayMs);
+    return handlerOf(bearer).fetch(request);
+  });
+  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   serving.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
   serving.close = async () => {

@@ -95,8 +95,8 @@ export class FaultProxy {
       cut,
     );
     const toClient = new Lane(this, 'toClient', asked, (text) => client.send(text), cut);
-    client.on('message', (data) => toServer.pass(String(data)));
-    upstream.on('message', (data) => toClient.pass(String(data)));
+    client.on('message', (data) => toServer.pass(textOf(data)));
+    upstream.on('message', (data) => toClient.pass(textOf(data)));
     for (const socket of [client, upstream]) {
       socket.on('close', cut);
       socket.on('error', cut);
@@ -180,4 +180,8 @@ class Lane {
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function textOf(data: WebSocket.RawData): string {
+  return (data as Buffer).toString('utf8');
 }

@@ -4,9 +4,13 @@ import type { World } from './world.ts';
 
 /** A fair world has come to rest: then everything is closed, every run has ended, and nothing was lost. */
 export function checkRest(world: World, state: MemorySnapshot): void {
-  const { violations } = world;
+  const { truth, violations } = world;
   const stuck = (what: string): void => violations.report('STUCK', what);
-  for (const row of state.executions) if (!row.closed) stuck(`${describe(row)} is open (deficit ${row.open})`);
+  for (const row of state.executions) {
+    // What was detached may live for ever.
+    const livesOn = world.facts.isHung && truth.isDetached(row.name);
+    if (!row.closed && !livesOn) stuck(`${describe(row)} is open (deficit ${row.open})`);
+  }
   for (const run of state.runs) if (run.state !== 'ended') stuck(`the run ${run.name} has not ended`);
   for (const turn of state.turns) if (turn.state !== 'ended') stuck(`turn ${turn.id} is ${turn.state}`);
   for (const session of state.sessions) {

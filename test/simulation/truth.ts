@@ -103,6 +103,16 @@ export class Truth {
     return source !== null && this.isUnder(source, above);
   }
 
+  /** Whether it was detached, or is below something that was. */
+  isDetached(label: string): boolean {
+    for (let at: string | null = label; at !== null; ) {
+      const thing: Message | Work | undefined = this.works.get(at) ?? this.messages.get(at);
+      if (thing?.kind !== 'message' && thing?.isDetached) return true;
+      at = thing?.cause ?? null;
+    }
+    return false;
+  }
+
   /** An agent takes a text up. Each message once, for ever; a result again only if its text says so. */
   take(sessionId: SessionId, carried: readonly Carried[]): void {
     for (const one of carried) {

@@ -1,5 +1,5 @@
 import type { AgentError } from '../port.ts';
-import type { RpcError } from './messages.ts';
+import { brief, type RpcError } from './messages.ts';
 
 // RequestError.authRequired of the SDK.
 const authRequired = -32000;
@@ -9,20 +9,27 @@ const limitWords =
 
 /**
  * What a JSON-RPC error of a prompt means. Agents agree on no shape for usage limits: claude-agent-acp says
- * `data.errorKind: rate_limit`, others give an HTTP status or only words (AGENT-CLIS, ACP).
+ * `data.errorKind: rate_limit`, others give an HTTP status or only words.
  */
 export function readAgentError(error: RpcError): AgentError {
   const data = flatten(error.data);
   const status = firstNumber(data, ['status', 'statusCode', 'httpStatus', 'code']);
   const kind = firstText(data, ['errorKind', 'kind', 'type', 'errorType']);
-  const message = error.message === '' ? `the agent answered with error ${error.code}` : error.message;
+  const message = readableMessage(error, data);
   if (error.code === authRequired || status === 401 || kind === 'auth_required')
     return { kind: 'login', message };
   const isLimit =
-    status === 429 || error.code === 429 || limitWords.test(kind ?? '') || limitWords.test(error.message);
+    status === 429 || error.code === 429 || limitWords.test(kind ?? '') || limitWords.test(message);
   if (!isLimit) return { kind: 'agent', message };
   const resetsAt = readInstant(data);
   return { kind: 'capacity', message, ...(resetsAt === undefined ? {} : { resetsAt }) };
+}
+
+/** Agents often put "Internal error" where the message belongs, and the message into the data. */
+function readableMessage({ code, message, data: raw }: RpcError, data: readonly [string, unknown][]): string {
+  const details = typeof raw === 'string' ? raw : firstText(data, ['details', 'detail', 'message', 'error']);
+  const said = message === '' ? `the agent answered with error ${code}` : message;
+  return details === undefined || said.includes(details) ? said : `${said}: ${brief(details, 500)}`;
 }
 
 /** The data itself and what is one level below it, nearest first: some agents wrap the provider's error. */

@@ -205,6 +205,9 @@ describe('the tracker', () => {
       ['failed', 'agent'],
     ]);
     expect(errors[3]).toMatchObject({ error: { resetsAt: 1_900_000_000_000 } });
+    const internal = { code: -32603, message: 'Internal error', data: { details: 'no such file' } };
+    const told = live([{ prompt: 'd1' }, { line: failure('prompt:d1', internal) }]).events.at(-1);
+    expect(told).toMatchObject({ error: { kind: 'agent', message: 'Internal error: no such file' } });
   });
 
   it('tells what a turn cost when the agent says what the conversation costs', () => {

@@ -86,7 +86,8 @@ export class CodexConversation implements Conversation {
     const refusal = await this.#refusal(id);
     if (refusal) return refusal;
     if (thread.state.turn || thread.state.starting) return refused('a turn is running');
-    await thread.refreshTools();
+    const toolless = await thread.refreshTools();
+    if (toolless !== undefined) return refused(`the agent's tools cannot be reached: ${toolless}`);
     this.#attempted.add(id);
     thread.stream.update((state) => ({ ...withDelivery(state, id), starting: { deliveryId: id } }));
     const params = { threadId: thread.id, clientUserMessageId: id, input: toInput(text) };

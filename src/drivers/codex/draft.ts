@@ -28,6 +28,10 @@ export class Draft {
     this.set({ ended: [...this.state.ended, turnId].slice(-endedKept) });
   }
 
+  addEndedAgentTurn(turnId: string): void {
+    this.set({ endedAgentTurns: [...this.state.endedAgentTurns, turnId].slice(-endedKept) });
+  }
+
   /** The place within the turn of what comes before the next completion of an item; that one has the place behind it. */
   nextOffset(): number {
     return Math.min((this.state.turn?.completed.size ?? 0) * 2 + 1, positionsPerTurn - 3);

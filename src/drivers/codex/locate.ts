@@ -39,7 +39,7 @@ function ofOwnTurn(state: ThreadState, turnId: string): Located | undefined {
 
 function ofAgentTurn(state: ThreadState, turnId: string): Located | undefined {
   const turn = state.agentTurns.get(turnId);
-  if (!turn) return state.ended.includes(turnId) ? { state: 'ended' } : undefined;
+  if (!turn) return state.endedAgentTurns.includes(turnId) ? { state: 'ended' } : undefined;
   const isForRunning = state.turn?.isAnnounced && state.turn.id === turn.rootTurnId;
   return isForRunning ? { state: 'running', nativeTurnId: state.turn.id } : { state: 'ended' };
 }

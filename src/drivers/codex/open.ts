@@ -7,7 +7,7 @@ import { Unreadable } from './history.ts';
 import type { Links } from './links.ts';
 import type { Answer } from './rpc-client.ts';
 import type { ServerLink } from './server-link.ts';
-import { freeToolsName, threadSettings } from './settings.ts';
+import { freeToolsName, loadMs, threadSettings } from './settings.ts';
 import { CodexThread } from './thread.ts';
 import { readThreadRecord, type ThreadRecord, toolsFingerprint, withRecordedTasks } from './thread-record.ts';
 import { newThreadState } from './thread-state.ts';
@@ -123,7 +123,7 @@ async function cannotResume(
 async function begin(request: OpenRequest, link: ServerLink, clock: Clock): Promise<Opened | 'draining'> {
   const draft = await newRecord(request, link, '', true);
   const settings = threadSettings(request, draft.toolsName);
-  const answer = await link.call('thread/start', settings, callMs);
+  const answer = await link.call('thread/start', settings, loadMs);
   const read = threadAnswer.safeParse(answer.outcome === 'ok' ? answer.result : undefined);
   if (!read.success) {
     if (answer.outcome === 'refused' && answer.reason === 'serverShuttingDown') return 'draining';

@@ -106,7 +106,7 @@ export function reduceAgent(
 
 function startAgentTurn(draft: Draft, signal: Extract<Signal, { type: 'turnStarted' }>): void {
   const { threadId, turnId, rootTurnId } = signal;
-  if (draft.state.agentTurns.has(turnId) || draft.state.ended.includes(turnId)) return;
+  if (draft.state.agentTurns.has(turnId) || draft.state.endedAgentTurns.includes(turnId)) return;
   const agents = new Map(draft.state.agents);
   if (!agents.has(threadId)) agents.set(threadId, 'sub-agent');
   draft.set({
@@ -130,10 +130,10 @@ function endAgentTurn(
   dead: ReadonlySet<string> = new Set(),
 ): void {
   const { turnId, threadId, status } = signal;
-  if (draft.state.ended.includes(turnId)) return;
+  if (draft.state.endedAgentTurns.includes(turnId)) return;
   const answer = draft.state.agentTurns.get(turnId)?.answer ?? '';
   draft.set({ agentTurns: without(draft.state.agentTurns, turnId) });
-  draft.addEnded(turnId);
+  draft.addEndedAgentTurn(turnId);
   dropDead(draft, dead);
   // What the sub-agent leaves behind is registered before its own task ends, so that nothing is uncounted in between.
   for (const [itemId, command] of draft.state.commands) {

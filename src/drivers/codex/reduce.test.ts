@@ -187,6 +187,14 @@ describe('turns', () => {
     expect(what(events)).toEqual(['turnStarted', 'noise']);
   });
 
+  it('are not begun again by what an old one left running', () => {
+    const item = { type: 'commandExecution', id: 'c', command: 'sleep', status: 'completed' };
+    const late: Signal = { type: 'itemCompleted', threadId, turnId: older, item };
+    const { events, state } = run(fresh, [start(newer), text(newer, 'x'), late, end(newer), late]);
+    expect(what(events)).toEqual(['turnStarted', 'turnEnded']);
+    expect(state.turn).toBeUndefined();
+  });
+
   it('end as failed when another one begins without their end', () => {
     const { events } = run(fresh, [
       start(older),

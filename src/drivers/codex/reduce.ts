@@ -1,26 +1,12 @@
 import type { DriverEvent } from '../port.ts';
-import { toAgentError } from './agent-error.ts';
 import { Draft } from './draft.ts';
-import {
-  closeCommand,
-  findCommand,
-  noteAgents,
-  openCommand,
-  reduceAgent,
-  settleBackground,
-} from './reduce-background.ts';
+import { closeCommand, findCommand, noteAgents, openCommand, reduceAgent } from './reduce-background.ts';
 import type { RunningTurn, ThreadState } from './thread-state.ts';
 import { isCall, transcriptOfEnd, transcriptOfStart } from './transcript.ts';
+import { announce, begin, type Context, endTurn, isNewer } from './turn-changes.ts';
 import type { Signal } from './wire.ts';
 
-/** What the reducer cannot see in the signal itself. */
-export interface Context {
-  /** The signal is read from the record, so that what is known already is no surprise. */
-  readonly isReplay?: boolean;
-  /** Open commands that are known to be dead at the end of their turn; all others are taken to live on. */
-  readonly deadCommands?: ReadonlySet<string>;
-}
-
+/** The next state, and what is to be reported. */
 export interface Reduced {
   readonly state: ThreadState;
   readonly events: readonly DriverEvent[];
@@ -83,43 +69,17 @@ function startTurn(draft: Draft, turnId: string, context: Context): void {
   begin(draft, turnId);
 }
 
-function begin(draft: Draft, turnId: string): void {
-  const previous = draft.state.turn;
-  if (previous) {
-    // A thread runs one turn at a time, so the other one is over, although nobody could say how.
-    const error = {
-      message: 'The agent began another turn; how this one ended is not known.',
-      codexErrorInfo: 'other',
-    };
-    const { threadId } = draft.state;
-    endTurn(draft, { type: 'turnCompleted', threadId, turnId: previous.id, status: 'failed', error }, {});
-  }
-  draft.set({ turn: { id: turnId, isAnnounced: false, answer: '', completed: new Set() } });
-}
-
-/** Emits the start of the running turn, once it is clear whose text began it. */
-function announce(draft: Draft, clientId?: string): void {
-  const { turn, starting, deliveries } = draft.state;
-  if (!turn || turn.isAnnounced) return;
-  const ours = clientId !== undefined && deliveries.has(clientId) ? clientId : undefined;
-  const deliveryId = ours ?? (starting?.turnId === turn.id ? starting.deliveryId : undefined);
-  draft.setTurn({ isAnnounced: true, ...(deliveryId === undefined ? {} : { deliveryId }) });
-  draft.emit(
-    { type: 'turnStarted', nativeTurnId: turn.id, ...(deliveryId === undefined ? {} : { deliveryId }) },
-    turn.id,
-    0,
-  );
-  if (deliveryId !== undefined && starting?.deliveryId === deliveryId) draft.set({ starting: undefined });
-}
-
 function takeItem(
   draft: Draft,
   signal: Extract<Signal, { type: 'itemStarted' | 'itemCompleted' }>,
   context: Context,
 ): void {
   const { item, turnId } = signal;
-  if (draft.state.ended.includes(turnId)) return takeLateItem(draft, signal);
-  if (draft.state.turn?.id !== turnId) begin(draft, turnId);
+  if (draft.state.turn?.id !== turnId) {
+    if (draft.state.ended.includes(turnId) || !isNewer(draft.state, turnId))
+      return takeLateItem(draft, signal);
+    begin(draft, turnId);
+  }
   const turn = draft.state.turn as RunningTurn;
   if (item.type === 'userMessage') takeUserText(draft, turn, item.clientId ?? undefined);
   else announce(draft);
@@ -160,63 +120,6 @@ function takeUserText(draft: Draft, turn: RunningTurn, clientId: string | undefi
   draft.set({ deliveries: new Map(deliveries).set(clientId, turn.id) });
   if (draft.state.turn?.deliveryId === clientId) return;
   draft.emit({ type: 'taken', nativeTurnId: turn.id, deliveryId: clientId }, turn.id, draft.nextOffset());
-}
-
-function endTurn(draft: Draft, signal: Extract<Signal, { type: 'turnCompleted' }>, context: Context): void {
-  const { turnId } = signal;
-  if (draft.state.ended.includes(turnId)) {
-    if (!context.isReplay) draft.noise(`turn ${turnId} ended a second time`);
-    return;
-  }
-  if (draft.state.turn?.id !== turnId) {
-    if (draft.state.turn && turnId < draft.state.turn.id) {
-      draft.noise(`an old turn ${turnId} ended while ${draft.state.turn.id} runs`);
-      return draft.addEnded(turnId);
-    }
-    begin(draft, turnId);
-  }
-  announce(draft);
-  const turn = draft.state.turn as RunningTurn;
-  const error = signal.error ?? turn.error;
-  const tasks = settleBackground(draft, context.deadCommands);
-  draft.set({ turn: undefined });
-  draft.addEnded(turnId);
-  draft.emit(
-    {
-      type: 'turnEnded',
-      nativeTurnId: turnId,
-      status: statusOf(signal.status),
-      answer: turn.answer,
-      ...(signal.status === 'completed' || signal.status === 'interrupted'
-        ? {}
-        : { error: errorOf(signal, error, draft) }),
-      ...(turn.usage === undefined ? {} : { usage: turn.usage }),
-      tasks,
-    },
-    turnId,
-    'end',
-  );
-  if (draft.state.starting?.turnId === turnId) draft.set({ starting: undefined });
-}
-
-// Codex lists a turn that died with its process as `interrupted`. Nobody interrupted it, so nobody may be told so.
-function statusOf(
-  status: 'completed' | 'interrupted' | 'failed' | 'died',
-): 'succeeded' | 'failed' | 'interrupted' {
-  if (status === 'completed') return 'succeeded';
-  return status === 'interrupted' ? 'interrupted' : 'failed';
-}
-
-function errorOf(
-  signal: Extract<Signal, { type: 'turnCompleted' }>,
-  error: { message: string; codexErrorInfo?: unknown } | undefined,
-  draft: Draft,
-): ReturnType<typeof toAgentError> {
-  const unsaid =
-    signal.status === 'died'
-      ? 'The agent process died during the turn.'
-      : 'The turn failed without a reason.';
-  return toAgentError({ codexErrorInfo: 'other', ...(error ?? { message: unsaid }) }, draft.state.resetsAt);
 }
 
 function countTokens(draft: Draft, signal: Extract<Signal, { type: 'usage' }>): void {

@@ -45,6 +45,7 @@ function startsBefore(items: readonly ItemEntry[]): ItemEntry[][] {
     const place = items.findIndex((other, i) => i === index || (other.completedAtMs ?? 0) >= startedAt);
     starts[place]?.push(entry);
   });
+  for (const bucket of starts) bucket.sort((a, b) => (a.startedAtMs ?? 0) - (b.startedAtMs ?? 0));
   return starts;
 }
 

@@ -1,4 +1,4 @@
-import type { ServerRequest } from './rpc-client.ts';
+import type { RpcHandlers, ServerRequest } from './rpc-client.ts';
 import { readNotification, type Signal } from './wire.ts';
 
 /** A conversation as the shared connection sees it. The callbacks must not throw. */
@@ -78,4 +78,16 @@ export class Routes {
     if (owner) this.claim(signal.threadId, owner);
     return owner;
   }
+}
+
+/** What a connection hears, sorted by these routes. */
+export function handlersFor(routes: Routes, onClose: () => void): RpcHandlers {
+  return {
+    onNotification: (method, params) => routes.notify(method, params),
+    onRequest: (request, client) => {
+      if (!routes.request(request)) client.reject(request.id, `${request.method} is not supported`);
+    },
+    onNoise: (what) => routes.everyone((route) => route.onNoise(what)),
+    onClose,
+  };
 }

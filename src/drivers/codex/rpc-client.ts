@@ -98,7 +98,7 @@ export class RpcClient {
     this.#clock = clock;
     socket.on('message', (data: WebSocket.RawData, isBinary: boolean) => {
       if (isBinary) handlers.onNoise('a binary frame');
-      else this.#receive(String(data), handlers);
+      else this.#receive(textOf(data), handlers);
     });
     socket.once('close', () => {
       this.#settleAll();
@@ -166,6 +166,11 @@ export class RpcClient {
       settle({ outcome: 'lost', message: 'the connection was closed before the answer came' });
     }
   }
+}
+
+function textOf(data: WebSocket.RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
+  return Buffer.isBuffer(data) ? data.toString('utf8') : Buffer.from(data).toString('utf8');
 }
 
 function toAnswer(read: z.infer<typeof message>): Answer {

@@ -1,14 +1,13 @@
 import type { Clock } from '../../base/clock.ts';
 import { endGroup } from '../../processes/group.ts';
 import { pause } from '../../processes/pause.ts';
-import { identityOf, isAlive, type ProcessIdentity } from '../../processes/process-identity.ts';
+import { isAlive, type ProcessIdentity } from '../../processes/process-identity.ts';
 import { type AppServer, findAppServer, openAppServer, type ServerOpened } from './app-server.ts';
 import type { ServerPlace } from './environment.ts';
-import { type Answer, RpcClient, type RpcHandlers } from './rpc-client.ts';
-import { type Route, Routes } from './routes.ts';
-import { diagnosticsAnswer } from './wire.ts';
+import { type Answer, RpcClient } from './rpc-client.ts';
+import { shakeHands } from './handshake.ts';
+import { handlersFor, type Route, Routes } from './routes.ts';
 
-const initializeMs = 15_000;
 const connectMs = 5_000;
 const unreachableMs = 30_000;
 const longestWaitMs = 1_000;
@@ -238,33 +237,4 @@ export class ServerLink {
   #wakeAll(): void {
     for (const wake of [...this.#waiting]) wake();
   }
-}
-
-function handlersFor(routes: Routes, onClose: () => void): RpcHandlers {
-  return {
-    onNotification: (method, params) => routes.notify(method, params),
-    onRequest: (request, client) => {
-      if (!routes.request(request)) client.reject(request.id, `${request.method} is not supported`);
-    },
-    onNoise: (what) => routes.everyone((route) => route.onNoise(what)),
-    onClose,
-  };
-}
-
-type Greeted =
-  | { readonly ok: true; readonly server: ProcessIdentity | undefined }
-  | { readonly ok: false; readonly message: string };
-
-async function shakeHands(client: RpcClient): Promise<Greeted> {
-  const clientInfo = { name: 'stemma', title: 'Stemma', version: '0.1.0' };
-  const params = { clientInfo, capabilities: { experimentalApi: true } };
-  const hello = await client.request('initialize', params, initializeMs);
-  if (hello.outcome !== 'ok')
-    return { ok: false, message: `Codex did not accept the connection: ${hello.message}` };
-  client.notify('initialized');
-  const answer = await client.request('server/diagnostics', {}, initializeMs);
-  const read = diagnosticsAnswer.safeParse(answer.outcome === 'ok' ? answer.result : undefined);
-  if (!read.success)
-    return { ok: false, message: 'Codex does not say which process it is; this version cannot be driven' };
-  return { ok: true, server: identityOf(read.data.process.id) };
 }

@@ -2,6 +2,9 @@ import type { OpenRequest } from '../port.ts';
 import type { Call } from './history.ts';
 import { configAnswer } from './wire.ts';
 
+const startupSeconds = 20;
+/** How long starting or loading a thread may take: as long as its tools may, and some more. Milliseconds. */
+export const loadMs = (startupSeconds + 15) * 1000;
 const sandboxes = {
   readOnly: 'read-only',
   workspace: 'workspace-write',
@@ -27,6 +30,9 @@ function toolServer({ url, token }: NonNullable<OpenRequest['tools']>): Record<s
     http_headers: { Authorization: `Bearer ${token}` },
     // Without this, a sandboxed thread refuses to call our tools, or asks for each call.
     default_tools_approval_mode: 'approve',
+    // Codex waits one second for tools that are not required, and then lets the turn run without them.
+    required: true,
+    startup_timeout_sec: startupSeconds,
   };
 }
 

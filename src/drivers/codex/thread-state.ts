@@ -18,6 +18,8 @@ export interface ThreadState {
   readonly agents: ReadonlyMap<string, string>;
   /** Turns of sub-agents that run, by their own turn id. */
   readonly agentTurns: ReadonlyMap<string, AgentTurn>;
+  /** Turns of sub-agents whose end was seen, newest last. */
+  readonly endedAgentTurns: readonly string[];
   /** Background work that was reported and has not ended, by task id (an item id, or the turn id of a sub-agent). */
   readonly tasks: ReadonlyMap<string, LiveTask>;
   /** When the account's exhausted limits reset, UTC milliseconds. */
@@ -69,6 +71,7 @@ export function newThreadState(
     commands: new Map(),
     agents: new Map(),
     agentTurns: new Map(),
+    endedAgentTurns: [],
     tasks: new Map(),
     resetsAt: undefined,
     position,

@@ -1,8 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
 import type { DriverEvent } from '../port.ts';
 import type { Missed } from './catch-up.ts';
-import { type Context, type Reduced, reduce } from './reduce.ts';
+import { type Floor, isNews } from './floor.ts';
+import { type Reduced, reduce } from './reduce.ts';
 import type { ThreadState } from './thread-state.ts';
+import type { Context } from './turn-changes.ts';
 import type { Signal } from './wire.ts';
 
 /** What a stream needs from around it. None of it may throw. */
@@ -21,13 +23,6 @@ type Entry =
   | { readonly signal: Signal; readonly context: Context }
   /** Something that has its place in the order of what was heard, such as a question. */
   | { readonly run: () => void };
-
-/** How far a thread was processed before: up to a position, with these texts and tasks still open. */
-export interface Floor {
-  readonly position: number;
-  readonly unresolved: ReadonlySet<string>;
-  readonly openTasks: ReadonlySet<string>;
-}
 
 interface Waiter {
   readonly look: () => boolean;
@@ -159,7 +154,7 @@ export class ThreadStream {
 
   /** At a turn's end, commands that were started and not ended either live on or were lost; only Codex knows. */
   #needsLook(signal: Signal): boolean {
-    if (signal.type !== 'turnCompleted' || this.#state.ended.includes(signal.turnId)) return false;
+    if (signal.type !== 'turnCompleted' || isKnownEnd(this.#state, signal.turnId)) return false;
     const isOwn = signal.threadId === this.#state.threadId;
     return [...this.#state.commands.values()].some(
       (command) => isOwn || command.threadId === signal.threadId,
@@ -212,10 +207,6 @@ export class ThreadStream {
   }
 }
 
-function isNews(event: DriverEvent, floor: Floor): boolean {
-  if (event.position > floor.position) return true;
-  // The end of background work has no place of its own within the turn.
-  if (event.type === 'taskEnded') return floor.openTasks.has(event.taskId);
-  const isOurs = event.type === 'taken' || event.type === 'turnStarted';
-  return isOurs && event.deliveryId !== undefined && floor.unresolved.has(event.deliveryId);
+function isKnownEnd(state: ThreadState, turnId: string): boolean {
+  return state.ended.includes(turnId) || state.endedAgentTurns.includes(turnId);
 }

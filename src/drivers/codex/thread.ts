@@ -4,20 +4,21 @@ import { pause } from '../../processes/pause.ts';
 import type { OpenRequest } from '../port.ts';
 import { readMissed } from './catch-up.ts';
 import type { Unplaced } from './draft.ts';
+import type { Floor } from './floor.ts';
 import { type Call, History, Unreadable } from './history.ts';
 import { Questions } from './questions.ts';
 import { readRollout } from './rollout.ts';
 import type { Route } from './routes.ts';
 import type { Answer } from './rpc-client.ts';
 import type { ServerLink } from './server-link.ts';
-import { threadSettings } from './settings.ts';
+import { loadMs, threadSettings } from './settings.ts';
 import { recordedTasks, type ThreadRecord, toolsFingerprint, writeThreadRecord } from './thread-record.ts';
 import type { ThreadState } from './thread-state.ts';
-import { type Floor, ThreadStream } from './thread-stream.ts';
-import { completed, type Signal, started, threadAnswer } from './wire.ts';
+import { clearQueue, hearAgent, livingCommands, watchAgent } from './thread-reading.ts';
+import { ThreadStream } from './thread-stream.ts';
+import { completed, type Signal, threadAnswer } from './wire.ts';
 
 const readMs = 15_000;
-const lookMs = 5_000;
 const idleDoubtMs = 1_000;
 const longestWaitMs = 2_000;
 
@@ -55,7 +56,7 @@ export class CodexThread {
       clock,
       emit: request.emit,
       onChange: (before, after) => this.#onChange(before, after),
-      look: (threadIds) => this.#look(threadIds),
+      look: (threadIds) => livingCommands(link, threadIds),
       onOverflow: () => link.reset(),
     });
     this.questions = new Questions({
@@ -87,10 +88,14 @@ export class CodexThread {
     if (!this.#isOver) this.request.emit({ ...event, position: this.state.position });
   }
 
-  /** Keeps what another process of ours needs to go on. */
+  /** Keeps what another process of ours needs to go on. A failure is told, and costs only what a restart would find. */
   save(change: Partial<ThreadRecord> = {}): void {
     this.#record = { ...this.#record, ...change };
-    writeThreadRecord(this.request.directory, this.#record);
+    try {
+      writeThreadRecord(this.request.directory, this.#record);
+    } catch (error) {
+      this.emit({ type: 'noise', what: `the record of the thread cannot be written: ${String(error)}` });
+    }
   }
 
   /**
@@ -99,7 +104,8 @@ export class CodexThread {
    */
   async resume(isLoaded: boolean): Promise<Answer> {
     const settings = isLoaded ? {} : threadSettings(this.request, this.#record.toolsName);
-    const answer = await this.call('thread/resume', { threadId: this.id, excludeTurns: true, ...settings });
+    const params = { threadId: this.id, excludeTurns: true, ...settings };
+    const answer = await this.link.call('thread/resume', params, loadMs);
     const read = threadAnswer.safeParse(answer.outcome === 'ok' ? answer.result : undefined);
     this.path = read.data?.thread.path ?? this.path;
     if (read.success && !isLoaded) this.save({ tools: toolsFingerprint(this.request.tools) });
@@ -108,12 +114,12 @@ export class CodexThread {
 
   /** Reads what was missed and lets the stream go on behind it. Throws `Unreadable`; the stream is held then. */
   async readMissed(floor?: Floor, isForeignEndSkipped = false): Promise<void> {
-    await this.#clearQueue();
+    await clearQueue(this);
     const missed = await readMissed(this.history, this.state, {
       position: floor?.position ?? this.state.position,
       isOwn: this.#record.isOwn,
       unresolved: floor?.unresolved ?? new Set(this.state.deliveries.keys()),
-      resume: (threadId) => this.#hearAgent(threadId),
+      resume: (threadId) => hearAgent(this, threadId),
     });
     const signals = isForeignEndSkipped ? withoutDeadTurns(missed.signals) : missed.signals;
     this.stream.release({ ...missed, signals }, floor);
@@ -121,19 +127,20 @@ export class CodexThread {
 
   /**
    * Gives the thread the tools of this process, if it was loaded with others. Only an idle thread with nothing in the
-   * background can be loaded anew without losing anything.
+   * background can be loaded anew without losing anything. Answers why the tools cannot be had, if they cannot.
    */
-  async refreshTools(): Promise<void> {
-    if (this.#record.tools === toolsFingerprint(this.request.tools)) return;
+  async refreshTools(): Promise<string | undefined> {
+    if (this.#record.tools === toolsFingerprint(this.request.tools)) return undefined;
     const { turn, tasks, agentTurns } = this.state;
     if (turn || tasks.size > 0 || agentTurns.size > 0) {
       if (!this.#toldOfStaleTools)
         this.emit({ type: 'noise', what: 'the address of the tools changed while the agent is at work' });
       this.#toldOfStaleTools = true;
-      return;
+      return undefined;
     }
     await this.call('thread/unsubscribe', { threadId: this.id });
-    await this.resume(false);
+    const answer = await this.resume(false);
+    return answer.outcome === 'ok' ? undefined : answer.message;
   }
 
   /** Looks in the record whether the running turn is over, although nobody said so. */
@@ -185,7 +192,7 @@ export class CodexThread {
     }
     // A sub-agent that was spoken to again may not be heard since the last connection.
     if (signal.type === 'itemCompleted' && signal.item.tool !== 'spawnAgent') {
-      for (const threadId of signal.item.receiverThreadIds ?? []) void this.#watchAgent(threadId);
+      for (const threadId of signal.item.receiverThreadIds ?? []) void watchAgent(this, threadId);
     }
   }
 
@@ -225,41 +232,6 @@ export class CodexThread {
       this.emit({ type: 'exited', reason });
       this.close();
     });
-  }
-
-  async #look(threadIds: readonly string[]): Promise<ReadonlySet<string> | undefined> {
-    const history = new History((method, params) => this.link.call(method, params, lookMs));
-    try {
-      const lists = await Promise.all(threadIds.map((threadId) => history.terminals(threadId)));
-      return new Set(lists.flat().map((terminal) => terminal.itemId));
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** Codex's own queue would start turns that nobody here knows of. */
-  async #clearQueue(): Promise<void> {
-    for (const { id } of await this.history.queued(this.id)) {
-      await this.call('thread/queue/delete', { threadId: this.id, queuedSubmissionId: id });
-      this.emit({ type: 'noise', what: `a text waited in Codex's own queue (${id}); it was removed` });
-    }
-  }
-
-  async #hearAgent(threadId: string): Promise<boolean> {
-    this.link.routes.claim(threadId, this.route);
-    const isLoaded = (await this.history.loadedThreads()).includes(threadId);
-    if (isLoaded) await this.call('thread/resume', { threadId, excludeTurns: true });
-    return isLoaded;
-  }
-
-  async #watchAgent(threadId: string): Promise<void> {
-    try {
-      await this.#hearAgent(threadId);
-      const turn = await this.history.newestTurn(threadId);
-      if (turn?.status === 'inProgress') this.stream.push(started(threadId, turn), { isReplay: true });
-    } catch {
-      // Not to be heard, then: its end will be found in the record.
-    }
   }
 }
 

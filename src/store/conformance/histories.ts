@@ -134,10 +134,10 @@ const commands: readonly Pick[] = [
     return () => launch({ now, id: fresh.at('execution', 0), kind: 'agent', name: 'host', caller, hosts });
   },
   ({ a, b }, { state, now, fresh }) => {
-    const row = one(
-      state.executions.filter((each) => each.endedAt === null),
-      a,
-    );
+    // What a turn does not settle.
+    const inTurns = ['message', 'continuation', 'late'];
+    const open = state.executions.filter((each) => each.endedAt === null && !inTurns.includes(each.kind));
+    const row = one(open, a);
     if (!row) return nothing;
     const ended = (['succeeded', 'failed', 'lost'] as const)[b % 3] ?? 'succeeded';
     const ending = { state: ended, result: `result ${b}`, error: ended === 'failed' ? error : null };
@@ -226,7 +226,7 @@ const commands: readonly Pick[] = [
 
 /** Which command comes how often: those at the beginning are what makes a history go on. */
 export const weights: readonly { readonly weight: number; readonly command: number }[] = commands.map(
-  (_, command) => ({ command, weight: command < 8 ? 8 : command < 10 ? 4 : 1 }),
+  (_, command) => ({ command, weight: command === 6 ? 1 : command < 10 ? 8 : 1 }),
 );
 
 /** What a choice means in this state. `ids` must give the same ids in the same order whenever a history is made again. */

@@ -144,7 +144,10 @@ function ofExecutions(
       );
     }
     case 'openOwnedBy':
-      return executions.filter((row) => !row.closed && isOwn(row, id) && !isOwn(parentOf(state, row), id));
+      return executions.filter(
+        (row) =>
+          !row.closed && isOwn(row, id) && (row.detachedAt !== null || !isOwn(parentOf(state, row), id)),
+      );
     default:
       return assertNever(question);
   }

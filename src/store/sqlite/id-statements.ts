@@ -67,7 +67,7 @@ const lists = {
 };
 
 /**
- * Everything unclosed that the session runs or owns and whose parent it neither runs nor owns. What runs in it comes
+ * Everything unclosed that the session runs or owns and whose parent it neither runs nor owns, or which was detached. What runs in it comes
  * from one index; what it owns but does not run from another.
  */
 const openOwnedBySql = `
@@ -79,7 +79,7 @@ SELECT e.id AS id FROM (
 ) AS own
 JOIN executions e ON e.id = own.id
 LEFT JOIN executions p ON p.id = e.parent_id
-WHERE p.id IS NULL OR (p.runs_in IS NOT ?1 AND p.cancelled_by IS NOT ?1)
+WHERE p.id IS NULL OR e.detached_at IS NOT NULL OR (p.runs_in IS NOT ?1 AND p.cancelled_by IS NOT ?1)
 ORDER BY e.id`;
 
 /** Prepares them. */
