@@ -38,10 +38,18 @@ export function countStatements(db: Database): CountStatements {
   const input = db.prepare('DELETE FROM inputs WHERE execution_id = ?');
   return {
     count: (from, open) => count.run([open, from.id, from.open]).changes === 1,
-    close: (from, to) => close.run([...closingOf(to), from.id, from.open]).changes === 1,
-    settle: (from, to) => settle.run([...endingOf(to), from.id, from.open]).changes === 1,
-    settleAndClose: (from, to) =>
-      settleAndClose.run([...endingOf(to), ...closingOf(to), from.id, from.open]).changes === 1,
+    close: ({ id, open }, { closedAt, outcome, outcomeCode }) =>
+      close.run([closedAt, outcome, outcomeCode, id, open]).changes === 1,
+    settle: (from, to) => {
+      const params = endingOf(to);
+      params.push(from.id, from.open);
+      return settle.run(params).changes === 1;
+    },
+    settleAndClose: (from, to) => {
+      const params = endingOf(to);
+      params.push(to.closedAt, to.outcome, to.outcomeCode, from.id, from.open);
+      return settleAndClose.run(params).changes === 1;
+    },
     insertHold: (executionId, holderId) => void hold.run([executionId, holderId]),
     holdersOf: (id) => holders.json([id]) as ExecutionId[],
     insertOwner: ({ turnId, position, executionId }) => void owner.run([turnId, position, executionId]),
@@ -51,10 +59,6 @@ export function countStatements(db: Database): CountStatements {
 
 function endingOf({ state, endedAt, error, result, usage, open }: Execution): Param[] {
   return [state, endedAt, jsonOf(error), result, jsonOf(usage), open];
-}
-
-function closingOf({ closedAt, outcome, outcomeCode }: Execution): Param[] {
-  return [closedAt, outcome, outcomeCode];
 }
 
 function jsonOf(value: object | null): string | null {

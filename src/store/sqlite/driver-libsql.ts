@@ -1,5 +1,5 @@
 import Database from 'libsql';
-import type { Cell, RawDatabase, RawStatement } from './driver.ts';
+import type { Cell, Ran, RawDatabase, RawStatement } from './driver.ts';
 
 /**
  * libsql. Rows come as arrays (`raw`), which also leaves out the `_metadata` that it adds to objects; parameters go in
@@ -21,10 +21,8 @@ function prepare(connection: Database.Database, sql: string): RawStatement {
   const statement = connection.prepare<unknown[]>(sql);
   if (statement.reader) statement.raw(true);
   return {
-    run: (params) => {
-      const { changes, lastInsertRowid } = statement.run(params);
-      return { changes, lastRowid: Number(lastInsertRowid) };
-    },
+    // Numbers, not bigints: safe integers are not switched on.
+    run: (params) => statement.run(params) as Ran,
     get: (params) => statement.get(params) as Cell[] | undefined,
     all: (params) => statement.all(params) as Cell[][],
   };

@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
-import type { Cell, RawDatabase, RawStatement } from './driver.ts';
+import type { Cell, Ran, RawDatabase, RawStatement } from './driver.ts';
 
 type Values = readonly (string | number | null)[];
 
 /** The part of node:sqlite used here; the types of Node 20 do not know the module. */
 interface NodeStatement {
-  run(...params: Values): { changes: number | bigint; lastInsertRowid: number | bigint };
+  run(...params: Values): Ran;
   get(...params: Values): Cell[] | Record<string, Cell> | undefined;
   all(...params: Values): (Cell[] | Record<string, Cell>)[];
   setReturnArrays?(enabled: boolean): void;
@@ -39,10 +39,7 @@ function prepare(connection: NodeDatabase, sql: string): RawStatement {
   const statement = connection.prepare(sql);
   statement.setReturnArrays?.(true);
   return {
-    run: (params) => {
-      const { changes, lastInsertRowid } = statement.run(...params);
-      return { changes: Number(changes), lastRowid: Number(lastInsertRowid) };
-    },
+    run: (params) => statement.run(...params),
     get: (params) => {
       const row = statement.get(...params);
       return row === undefined ? undefined : cellsOf(row);
@@ -73,7 +70,7 @@ class TransactionState {
     if (this.#connection.isTransaction !== undefined) return statement;
     const after = /^\s*BEGIN/i.test(sql) ? true : /^\s*(COMMIT|ROLLBACK\s*$)/i.test(sql) ? false : undefined;
     if (after === undefined) return statement;
-    const run = (params: Values): { changes: number; lastRowid: number } => {
+    const run = (params: Values): Ran => {
       const result = statement.run(params);
       this.#open = after;
       return result;

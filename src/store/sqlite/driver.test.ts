@@ -95,7 +95,10 @@ describe.each(libraries)('the driver on %s', (library) => {
     expect(db.prepare('SELECT * FROM t').row([])).toBeUndefined();
     expect(db.prepare('SELECT json_array(s) FROM t').json([])).toBeUndefined();
     expect(db.prepare('SELECT * FROM t').rows([])).toEqual([]);
-    expect(db.prepare('INSERT INTO t (n) VALUES (1), (2)').run([])).toEqual({ changes: 2, lastRowid: 2 });
+    expect(db.prepare('INSERT INTO t (n) VALUES (1), (2)').run([])).toMatchObject({
+      changes: 2,
+      lastInsertRowid: 2,
+    });
     expect(db.prepare('SELECT id, n FROM t').row([])).toEqual([1, 1]);
     expect(db.prepare('UPDATE t SET n = 5 WHERE id = ? RETURNING n').row([2])).toEqual([5]);
     expect(db.inTransaction).toBe(false);

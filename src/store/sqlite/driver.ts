@@ -7,14 +7,23 @@ export type Param = string | number | boolean | null;
 /** What a column may hold. */
 export type Cell = string | number | null;
 
-/** A prepared statement of the one connection. Every call throws `DatabaseError` and nothing else. */
+/**
+ * A prepared statement of the one connection. Every call throws `DatabaseError` and nothing else, and takes its array of
+ * parameters over: it is not copied, and may be changed.
+ */
 export interface Statement {
-  run(params: readonly Param[]): { changes: number; lastRowid: number };
+  run(params: Param[]): Ran;
   /** The first row, or undefined. */
-  row(params: readonly Param[]): Cell[] | undefined;
-  rows(params: readonly Param[]): Cell[][];
+  row(params: Param[]): Cell[] | undefined;
+  rows(params: Param[]): Cell[][];
   /** The first column of the first row, which must be JSON, parsed. Undefined when there is no row. */
-  json(params: readonly Param[]): unknown;
+  json(params: Param[]): unknown;
+}
+
+/** How many rows a statement changed, and the place of the one inserted last. */
+export interface Ran {
+  readonly changes: number;
+  readonly lastInsertRowid: number;
 }
 
 /** One SQLite connection, whichever library is behind it. Statements are prepared once and kept by who prepares them. */
@@ -29,7 +38,7 @@ export interface Database {
 
 /** What both libraries have in common once their calls are made alike. */
 export interface RawStatement {
-  run(params: readonly (string | number | null)[]): { changes: number; lastRowid: number };
+  run(params: readonly (string | number | null)[]): Ran;
   get(params: readonly (string | number | null)[]): Cell[] | undefined;
   all(params: readonly (string | number | null)[]): Cell[][];
 }
@@ -106,7 +115,7 @@ class GuardedStatement implements Statement {
     this.#count = countParameters(sql);
   }
 
-  run(params: readonly Param[]): { changes: number; lastRowid: number } {
+  run(params: Param[]): Ran {
     const bound = this.#bind(params);
     try {
       return this.#raw.run(bound);
@@ -115,7 +124,7 @@ class GuardedStatement implements Statement {
     }
   }
 
-  row(params: readonly Param[]): Cell[] | undefined {
+  row(params: Param[]): Cell[] | undefined {
     const bound = this.#bind(params);
     try {
       const cells = this.#raw.get(bound);
@@ -125,7 +134,7 @@ class GuardedStatement implements Statement {
     }
   }
 
-  rows(params: readonly Param[]): Cell[][] {
+  rows(params: Param[]): Cell[][] {
     const bound = this.#bind(params);
     try {
       return this.#raw.all(bound).map(unescapeCells);
@@ -134,7 +143,7 @@ class GuardedStatement implements Statement {
     }
   }
 
-  json(params: readonly Param[]): unknown {
+  json(params: Param[]): unknown {
     const bound = this.#bind(params);
     let cells: Cell[] | undefined;
     try {
@@ -147,22 +156,23 @@ class GuardedStatement implements Statement {
     return parseDocument(String(text));
   }
 
-  #bind(params: readonly Param[]): (string | number | null)[] {
+  #bind(params: Param[]): (string | number | null)[] {
     if (params.length !== this.#count) {
       throw new DatabaseError(
         'misuse',
         `needs ${this.#count} parameters, got ${params.length}: ${this.#sql}`,
       );
     }
-    const bound = new Array<string | number | null>(params.length);
-    for (let i = 0; i < params.length; i++) bound[i] = bindable(params[i], this.#sql);
-    return bound;
+    for (let i = 0; i < params.length; i++) {
+      const value = params[i];
+      if (value === null) continue;
+      params[i] = typeof value === 'string' ? escapeText(value) : bindable(value, this.#sql);
+    }
+    return params as (string | number | null)[];
   }
 }
 
-function bindable(value: unknown, sql: string): string | number | null {
-  if (value === null) return null;
-  if (typeof value === 'string') return escapeText(value);
+function bindable(value: unknown, sql: string): number {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
   if (typeof value === 'boolean') return value ? 1 : 0;
   const what = typeof value === 'number' ? `the number ${value}` : `a value of type ${typeof value}`;

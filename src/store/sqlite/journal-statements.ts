@@ -57,7 +57,7 @@ function appendEvents(many: Statement, one: Statement, events: readonly LedgerEv
     const params: Param[] = [];
     for (let i = from; i < from + count; i++) pushEvent(params, events[i] as LedgerEvent);
     // One insert numbers its rows without a gap, and this connection is the only writer.
-    const last = (count === 1 ? one : many).run(params).lastRowid;
+    const last = (count === 1 ? one : many).run(params).lastInsertRowid;
     for (let i = 0; i < count; i++) {
       stored.push({ ...(events[from + i] as LedgerEvent), sequence: last - count + 1 + i });
     }

@@ -72,19 +72,22 @@ export class Table<Row extends object> {
   }
 
   insert(row: Row): void {
-    const usual: Param[] = [];
-    const all: Param[] = [];
-    let isUsual = true;
+    const usual = this.#usualParams(row);
+    if (usual) this.#insertUsual.run(usual);
+    else this.#insertAll.run(this.#fields.map((field, i) => encode(this.#cells[i] as Column, row[field])));
+    this.keep(String(row[this.#shape.key]), row);
+  }
+
+  /** The parameters of the short insert, or undefined when a column has another than its usual value. */
+  #usualParams(row: Row): Param[] | undefined {
+    const params: Param[] = [];
     for (let i = 0; i < this.#fields.length; i++) {
       const cell = this.#cells[i] as Column;
-      const value = encode(cell, row[this.#fields[i] as keyof Row]);
-      all.push(value);
-      if (cell.usual === undefined) usual.push(value);
-      else if (value !== cell.usual) isUsual = false;
+      const value = row[this.#fields[i] as keyof Row];
+      if (cell.usual === undefined) params.push(encode(cell, value));
+      else if (value !== cell.usual) return undefined;
     }
-    if (isUsual) this.#insertUsual.run(usual);
-    else this.#insertAll.run(all);
-    this.keep(String(row[this.#shape.key]), row);
+    return params;
   }
 
   /** Throws when there is no such row. Fields that are undefined are left alone. */
@@ -96,7 +99,10 @@ export class Table<Row extends object> {
     if (this.#patch(fields).run(params).changes !== 1)
       throw new Error(`no row ${id} in ${this.#shape.table}`);
     const row = this.#cache.get(id);
-    if (row) this.keep(id, { ...row, ...set });
+    if (!row) return;
+    const patched = { ...row };
+    for (const field of fields as (keyof Row)[]) patched[field] = set[field] as Row[keyof Row];
+    this.keep(id, patched);
   }
 
   /** Remembers a row as it is in the database now. */

@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../src/base/clock.ts';
+import { StemmaClient } from '../../src/client/stemma-client.ts';
+import type { TreeView } from '../../src/contract/execution.ts';
+import type { Run } from '../../src/contract/run.ts';
+import { type ModelServer, startModelServer } from '../model/model-server.ts';
+import type { Rule } from '../model/prompt-script.ts';
+import { writeCodexHome } from './codex-bench.ts';
+
+const program = fileURLToPath(new URL('../../dist/main/stemma.js', import.meta.url));
+
+/** The whole product on the real Codex CLI: a server process, a home of its own, and the scripted model. */
+export class CodexServer {
+  readonly directory: string;
+  readonly model: ModelServer;
+  client!: StemmaClient;
+  #process: ChildProcess | undefined;
+  #exited: Promise<number | null> = Promise.resolve(0);
+
+  private constructor(directory: string, model: ModelServer) {
+    this.directory = directory;
+    this.model = model;
+  }
+
+  static async start(codex: string, rules: readonly Rule[]): Promise<CodexServer> {
+    const directory = mkdtempSync(join(tmpdir(), 'stemma-real-'));
+    const model = await startModelServer({ rules });
+    const server = new CodexServer(directory, model);
+    mkdirSync(join(directory, 'work'));
+    writeCodexHome(join(directory, 'home'), model.url);
+    const profile = {
+      driver: 'codex',
+      command: [codex],
+      home: join(directory, 'home'),
+      env: { HOME: directory, SCRIPTED_KEY: 'x' },
+      sandbox: 'full',
+    };
+    writeFileSync(join(directory, 'stemma.yaml'), JSON.stringify({ agents: { codex: profile } }));
+    await server.up();
+    return server;
+  }
+
+  get cwd(): string {
+    return join(this.directory, 'work');
+  }
+
+  /** Starts a server on the data directory; `fault` is `POINT:N`, where it kills itself. */
+  async up(fault?: string): Promise<void> {
+    const data = join(this.directory, 'data');
+    const child = spawn(
+      process.execPath,
+      [program, 'up', '--json', '--port', '0', '--data', data, '--config', join(this.directory, 'stemma.yaml')],
+      { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...(fault ? { STEMMA_FAULT: fault } : {}) } },
+    );
+    this.#process = child;
+    this.#exited = new Promise((resolve) => child.once('exit', resolve));
+    const lines = createInterface({ input: child.stdout });
+    const first = await Promise.race([
+      new Promise<string>((resolve) => lines.once('line', resolve)),
+      this.#exited.then(() => undefined),
+    ]);
+    if (first === undefined) return;
+    const { url } = JSON.parse(first) as { url: string };
+    const token = readFileSync(join(data, 'token'), 'utf8').trim();
+    this.client = new StemmaClient({ url, token }, systemClock);
+  }
+
+  /** Whether the server process lives. */
+  get isUp(): boolean {
+    return this.#process?.exitCode === null && this.#process.signalCode === null;
+  }
+
+  async kill(): Promise<void> {
+    this.#process?.kill('SIGKILL');
+    await this.#exited;
+  }
+
+  /** Waits for the death of a server that kills itself, or for `ms`. */
+  async died(ms: number): Promise<boolean> {
+    return Promise.race([this.#exited.then(() => true), delay(ms, false, { ref: false })]);
+  }
+
+  async run(messages: readonly string[]): Promise<string> {
+    const body = { agent: 'codex', name: 'real', cwd: this.cwd, messages: [...messages] };
+    return (await this.client.call('createRun', { body })).runId;
+  }
+
+  async ended(runId: string, withinMs: number): Promise<Run> {
+    const until = Date.now() + withinMs;
+    for (;;) {
+      const run = await this.client.call('getRun', { id: runId });
+      if (run.state === 'ended') return run;
+      if (Date.now() > until) throw new Error(`the run has not ended: ${await this.describe(run)}`);
+      await delay(50);
+    }
+  }
+
+  async trees(run: Run): Promise<TreeView[]> {
+    const ids = run.messages.flatMap((message) => message.attempts.map((attempt) => attempt.executionId));
+    return Promise.all(ids.map((id) => this.client.call('getTree', { id })));
+  }
+
+  async describe(run: Run): Promise<string> {
+    const trees = await this.trees(run);
+    return trees
+      .map((tree) => tree.executions.map((row) => `${row.kind} ${row.name}: ${row.state}`).join('\n'))
+      .concat(trees.map((tree) => JSON.stringify(tree.holding)))
+      .join('\n');
+  }
+
+  /** Ends the server and its agents, and removes everything. */
+  async stop(): Promise<void> {
+    if (!this.isUp) await this.up();
+    this.#process?.kill('SIGUSR2');
+    await this.#exited;
+    await this.model.stop();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** Where in the model's log a text was first heard, or -1. */
+export function firstHeard(model: ModelServer, part: string): number {
+  return model.log.findIndex((event) => event.type === 'request' && event.userTexts.at(-1)?.includes(part) === true);
+}
