@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import type { Clock } from '../base/clock.ts';
+import type { CancelTimer, Clock } from '../base/clock.ts';
 import { StemmaError } from '../base/errors.ts';
 import { problemResponse, toProblem } from './problems.ts';
 
@@ -68,13 +68,23 @@ function refuse(socket: Socket, error: StemmaError): void {
   socket.end(`${head.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }
 
+/** How often connections that have fallen idle are looked for while the server closes, in milliseconds. */
+const lookForIdleMs = 20;
+
 function close(server: Server, clock: Clock, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.after(graceMs, () => server.closeAllConnections());
+    let cancelLook: CancelTimer | undefined;
+    // A client keeps its connection when its answer or its stream has ended, and would be waited for to the last moment.
+    const closeIdle = (): void => {
+      server.closeIdleConnections();
+      cancelLook = clock.after(lookForIdleMs, closeIdle);
+    };
     server.close(() => {
       cancel();
+      cancelLook?.();
       resolve();
     });
-    server.closeIdleConnections();
+    closeIdle();
   });
 }

@@ -2,7 +2,6 @@ import type {
   Answer,
   Call,
   ExecutionCommands,
-  IdempotencyRef,
   NoticeCommands,
   Principal,
   QueryRequest,
@@ -44,9 +43,10 @@ export function createExecutionCommands(context: ApplicationContext): ExecutionC
     store.read(() => ask('execution', id));
   return {
     query: (request, call) => query(context, request, call),
-    async register(request, { caller }) {
-      const launched = await asCaller(context, caller, (from) =>
-        launcher.launch({ ...launchOf(request), caller: from, deadlineAt: clock.now() + heartbeatMs }),
+    async register(request, call) {
+      const id = await newId(context, call, 'execution');
+      const launched = await asCaller(context, call.caller, (from) =>
+        launcher.launch({ ...launchOf(request), id, caller: from, deadlineAt: clock.now() + heartbeatMs }),
       );
       if (!launched.ok) return launched;
       const executionId = launched.value.execution.id;
@@ -129,13 +129,14 @@ async function query(
   request: QueryRequest,
   call: Call,
 ): Promise<Answer<QueryAnswer>> {
-  const { store, clock, ids } = context;
-  const id = (await reservedId(context, call.idempotency)) ?? ids.make('execution');
+  const { store, clock } = context;
+  const id = await newId(context, call, 'execution');
   const known = await store.read(() => ask('execution', id));
   if (known?.runsIn) {
     return { ok: true, value: { queryId: id, sessionId: known.runsIn, disposition: 'queued' } };
   }
-  const session = request.sessionId ?? (await createSession(context, request));
+  const session =
+    request.sessionId ?? (await createSession(context, request, await newId(context, call, 'session')));
   if (typeof session !== 'string') return session;
   const { message, join, timeout, background, whenBusy = 'queue' } = request;
   const decided = await store.decide(() =>
@@ -157,18 +158,25 @@ async function query(
   return { ok: true, value: { queryId: id, sessionId: session, disposition: decided.value.disposition } };
 }
 
-/** The id that was kept for this request before it was carried out. */
-async function reservedId(
+/**
+ * An id for what a request makes. With an idempotency key it is the one that was kept before the request was carried out,
+ * so that a repetition after a crash finds what the first one made.
+ */
+export async function newId<K extends 'execution' | 'session' | 'run'>(
   context: ApplicationContext,
-  ref: IdempotencyRef | undefined,
-): Promise<ExecutionId | undefined> {
-  if (!ref) return undefined;
-  const { tokenName, route, key, bodyHash } = ref;
+  call: Call,
+  kind: K,
+): Promise<ReturnType<typeof context.ids.make<K>>> {
+  const made = context.ids.make(kind);
+  if (!call.idempotency) return made;
+  const { tokenName, route, key, bodyHash } = call.idempotency;
   const place = { token: tokenName, route, key, bodyHash, rootId: null, at: context.clock.now() };
-  return (await context.records.reserve(place)).rootId ?? undefined;
+  const { rootId } = await context.records.reserve(place);
+  // The ids of all kinds differ in their prefix only.
+  return rootId === null ? made : (`${made.slice(0, 4)}${rootId.slice(4)}` as typeof made);
 }
 
-/** A new session for an agent that is configured. */
+/** A new session for an agent that is configured; the one that has this id, if it was made before. */
 export async function createSession(
   context: ApplicationContext,
   wanted: {
@@ -177,8 +185,10 @@ export async function createSession(
     title?: string | undefined;
     project?: string | undefined;
   },
+  id: SessionId,
 ): Promise<SessionId | Extract<Answer<never>, { ok: false }>> {
-  const { store, clock, ids, node, agents, defaultCwd } = context;
+  const { store, clock, node, agents, defaultCwd } = context;
+  if (await store.read(() => ask('session', id))) return id;
   const agent = wanted.agent ?? agents.defaultName;
   if (!agents.find(agent)) {
     const names = agents.list().map(({ profile }) => profile.name);
@@ -186,7 +196,7 @@ export async function createSession(
     return { ok: false, code: 'NOT_FOUND', message, data: { agent } };
   }
   const session = newSession({
-    id: ids.make('session'),
+    id,
     project: wanted.project ?? 'default',
     agent,
     cwd: wanted.cwd ?? defaultCwd,

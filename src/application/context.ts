@@ -1,9 +1,10 @@
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import type { TokenSigner } from '../base/tokens.ts';
+import type { AgentProfileInput } from '../contract/config-file.ts';
 import type { AgentProfile, Driver } from '../drivers/port.ts';
 import type { Launcher } from '../launching/launcher.ts';
-import type { LedgerStore } from '../ledger/store.ts';
+import type { Decided, LedgerStore } from '../ledger/store.ts';
 import type { Commits } from '../runs/commits.ts';
 import type { Stopping } from '../runs/stopping.ts';
 import type { Records } from '../store/records.ts';
@@ -29,10 +30,17 @@ export interface ApplicationContext {
   readonly defaultCwd: string;
 }
 
-/** The agents that are configured. */
+/** The agents that sessions can have. */
 export interface AgentDirectory {
+  /** Those that are configured, or always there; not those that were added. */
   list(): readonly { readonly profile: AgentProfile; readonly driver: Driver }[];
   find(name: string): { readonly profile: AgentProfile; readonly driver: Driver } | undefined;
+  /**
+   * Adds a profile that came with a run, and answers the name under which it is found from now on, after a restart too:
+   * one of its own, so that it never stands for a configured profile. The same profile has the same name. Refuses with
+   * `INVALID_CONFIG` what no driver can run.
+   */
+  add(name: string, input: AgentProfileInput): Promise<Decided<string>>;
   /** The agent of a message that names none. */
   readonly defaultName: string;
 }

@@ -1,5 +1,5 @@
-import type { RunCommands, SessionCommands } from '../api/ports.ts';
-import type { SequenceMessage } from '../contract/run-file.ts';
+import type { Answer, RunCommands, SessionCommands } from '../api/ports.ts';
+import type { RunFile, SequenceMessage } from '../contract/run-file.ts';
 import type { TranscriptItem } from '../contract/session.ts';
 import { toInstant } from '../contract/text.ts';
 import { capacity } from '../ledger/notice-actions.ts';
@@ -8,15 +8,15 @@ import { defaultTimeoutMs } from '../ledger/registration.ts';
 import { beginRun } from '../ledger/sequence.ts';
 import type { PlannedMessage } from '../ledger/session.ts';
 import type { TranscriptItem as StoredItem } from '../store/records.ts';
-import { actorOf, createSession, nothing } from './commands.ts';
+import { actorOf, createSession, newId, nothing } from './commands.ts';
 import type { ApplicationContext } from './context.ts';
 
 /** Commands about sessions. */
 export function createSessionCommands(context: ApplicationContext): SessionCommands {
   const { sessions, stopping, records, store, clock } = context;
   return {
-    async create(request) {
-      const created = await createSession(context, request);
+    async create(request, call) {
+      const created = await createSession(context, request, await newId(context, call, 'session'));
       return typeof created === 'string' ? { ok: true, value: { sessionId: created } } : created;
     },
     async interrupt(id) {
@@ -67,12 +67,17 @@ function toItem(item: StoredItem): TranscriptItem {
 
 /** Commands about runs. */
 export function createRunCommands(context: ApplicationContext): RunCommands {
-  const { store, clock, ids, stopping } = context;
+  const { store, clock, stopping } = context;
   return {
-    async create(request) {
-      const sessionId = await createSession(context, { ...request, title: request.name });
+    async create(request, call) {
+      const id = await newId(context, call, 'run');
+      if (await store.read(() => ask('run', id))) return { ok: true, value: { runId: id } };
+      const agent = await agentOf(context, request);
+      if (!agent.ok) return agent;
+      const { cwd, name: title } = request;
+      const newSession = await newId(context, call, 'session');
+      const sessionId = await createSession(context, { agent: agent.value, cwd, title }, newSession);
       if (typeof sessionId !== 'string') return sessionId;
-      const id = ids.make('run');
       const name = request.name ?? 'run';
       const plan = request.messages.map(plannedMessage);
       const command = { now: clock.now(), id, project: 'default', name, sessionId, plan };
@@ -84,6 +89,20 @@ export function createRunCommands(context: ApplicationContext): RunCommands {
       return nothing(await stopping.cancelRun(id, request));
     },
   };
+}
+
+/**
+ * The agent that a run means: a profile that it brings with it goes before a configured one of the same name. All that it
+ * brings are added, so that a mistake in one that nothing uses is told too.
+ */
+async function agentOf({ agents }: ApplicationContext, request: RunFile): Promise<Answer<string>> {
+  let name = request.agent;
+  for (const [brought, input] of Object.entries(request.agents ?? {})) {
+    const added = await agents.add(brought, input);
+    if (!added.ok) return added;
+    if (brought === request.agent) name = added.value;
+  }
+  return { ok: true, value: name };
 }
 
 /** One message of a plan, with what was left out filled in. */

@@ -127,7 +127,7 @@ describe('agents', () => {
   it('are checked without a server, and a missing program is a finding', async () => {
     expect(await bench.command(['agent', 'check', 'codex'], { env: {} }).result).toMatchObject({
       code: 5,
-      out: 'codex: not found\n',
+      out: '',
     });
   });
 

@@ -27,8 +27,13 @@ export interface CliDeps {
   readonly startServer: (options: StartOptions) => Promise<RunningServer>;
   /** Runs the scripted agent on stdin and stdout; resolves with its exit code. `argv` is what follows `demo-agent`. */
   readonly runDemoAgent: (argv: readonly string[]) => Promise<number>;
-  /** Checks a profile without a server. Rejects with `NOT_FOUND` when there is no such profile. */
+  /**
+   * Checks a profile without a server. Rejects with `NOT_FOUND` when there is no such profile, `INVALID_INPUT` when there
+   * is no such case.
+   */
   readonly checkAgentOffline: (request: AgentCheckRequest) => Promise<AgentCheckReport>;
+  /** The profiles of a configuration, each looked for; without a server. */
+  readonly listAgentsOffline: (request: AgentsRequest) => Promise<AgentListing[]>;
 }
 
 /** The signals that the command line gives a meaning to. */
@@ -67,21 +72,72 @@ export interface RunningServer {
   readonly stopped: Promise<void>;
 }
 
-/** Which profile to check, and how far. */
-export interface AgentCheckRequest {
-  readonly name: string;
+/** Which configuration the agents are those of. */
+export interface AgentsRequest {
   /** Absolute; absent: the built-in profiles only. */
   readonly configFile?: string;
-  /** Whether to hold a turn with it, in `cwd`. */
-  readonly turn: boolean;
-  readonly cwd: string;
 }
 
-/** What a check found. `turn` is there when one was asked for and the program was found. */
-export interface AgentCheckReport {
+/** Which profile to check, and how far. */
+export interface AgentCheckRequest extends AgentsRequest {
   readonly name: string;
+  /** Whether to run the cases that hold turns with it: they cost what its model costs. */
+  readonly turn: boolean;
+  /** The one case to run, whether or not it holds a turn. */
+  readonly only?: string;
+  /** From where a program with a relative path is meant; absolute. */
+  readonly cwd: string;
+  /** Ends the case that runs and skips the others; what was started is cleaned up. */
+  readonly signal?: AbortSignal;
+  /** Told first what was found. */
+  readonly onFound?: (found: AgentFound) => void;
+  /** Told of each case as it ends. */
+  readonly onCase?: (result: AgentCase) => void;
+}
+
+/** Whether the program of a profile is there. */
+export interface AgentFound {
+  readonly driver: string;
   readonly found: boolean;
   readonly version?: string | undefined;
+  /** Sentences for a person: a version that was never proved, a sign-in that is missing. */
   readonly warnings: readonly string[];
-  readonly turn?: { readonly ok: boolean; readonly text: string; readonly durationMs: number };
+}
+
+/** One case of a check: what was checked, how it went, and what was seen, a line for each call and event. */
+export interface AgentCase {
+  readonly name: string;
+  readonly title: string;
+  readonly outcome:
+    | { readonly state: 'passed' }
+    | { readonly state: 'failed' | 'skipped'; readonly reason: string };
+  readonly evidence: readonly string[];
+  readonly tookMs: number;
+}
+
+/** One thing that the driver declares, and what the cases said of it: `declared` means that none of them could show it. */
+export interface AgentCapability {
+  readonly name: string;
+  readonly value: string | boolean;
+  readonly meaning: string;
+  readonly proof: 'proved' | 'refuted' | 'declared';
+  readonly cases: readonly string[];
+}
+
+/** What a check found: the document of `stemma agent check --json`. Without a program there are no cases. */
+export interface AgentCheckReport extends AgentFound {
+  readonly name: string;
+  /** Whether the program is there and no case failed. */
+  readonly passed: boolean;
+  readonly cases: readonly AgentCase[];
+  readonly capabilities: readonly AgentCapability[];
+}
+
+/** A profile and what a look at its program found; `check` is absent when the look did not come back in time. */
+export interface AgentListing {
+  readonly name: string;
+  readonly driver: string;
+  readonly command: readonly string[];
+  readonly model?: string | undefined;
+  readonly check?: Omit<AgentFound, 'driver'> | undefined;
 }

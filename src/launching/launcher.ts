@@ -34,6 +34,8 @@ export type LaunchCaller =
   | { readonly by: 'person'; readonly reportsTo?: SessionId };
 
 export interface LaunchRequest {
+  /** Given where a repetition of the same request must find what the first one registered. */
+  readonly id?: ExecutionId;
   readonly caller: LaunchCaller;
   readonly kind: ExecutionKind;
   readonly name: string;
@@ -65,7 +67,7 @@ export class Launcher {
     if (hosts && !hosts.ok) return hosts;
     const command: Launch = {
       now: clock.now(),
-      id: ids.make('execution'),
+      id: request.id ?? ids.make('execution'),
       caller,
       kind: request.kind,
       name: request.name,

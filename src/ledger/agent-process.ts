@@ -2,7 +2,7 @@ import type { FreshIds, SessionId, TurnId } from '../base/ids.ts';
 import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import type { Execution, SettledState, Waiting } from './execution.ts';
-import { isSettled } from './execution.ts';
+import { isSettled, stopsClock } from './execution.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import type { Session } from './session.ts';
@@ -29,11 +29,29 @@ export function* sessionOpened(command: SessionOpened): Rule<boolean> {
   return draft.done(true);
 }
 
+/**
+ * No process of the session lives. What ran in it is not decided yet: that takes the agent's record, which only a new
+ * process may be able to read. Written before that one is started, so that it is never taken for the old one.
+ */
+export function* processGone(command: {
+  readonly now: number;
+  readonly sessionId: SessionId;
+}): Rule<Session | undefined> {
+  const draft = new Draft(command.now);
+  const session = yield* ask('session', command.sessionId);
+  if (!session) return draft.done<Session | undefined>(undefined);
+  const epoch = session.epoch + 1;
+  draft.add({ do: 'patchSession', id: session.id, set: { epoch } });
+  return draft.done<Session | undefined>({ ...session, epoch });
+}
+
 /** The process of a session is verified dead: what it ran is lost, what it had queued will never be taken up. */
 export interface AgentExited {
   readonly now: number;
   readonly sessionId: SessionId;
   readonly reason: string;
+  /** How far its output was read: what it said up to its end is not told again. */
+  readonly position?: number;
   readonly fresh: FreshIds;
 }
 
@@ -62,7 +80,11 @@ export function* agentExited(command: AgentExited): Rule<boolean> {
   }
   yield* deliverOurselves(draft, session);
   const state = session.state === 'stopped' ? 'stopped' : 'cold';
-  draft.add({ do: 'patchSession', id: session.id, set: { state, epoch: session.epoch + 1 } });
+  const position = Math.max(session.position, command.position ?? 0);
+  // A text that has not begun keeps the lane; a turn that was lost does not.
+  const laneTurn = session.laneTurn !== null && lost.has(session.laneTurn) ? null : session.laneTurn;
+  const set = { state, position, epoch: session.epoch + 1, laneTurn, wakeTurn: null } as const;
+  draft.add({ do: 'patchSession', id: session.id, set });
   if (session.state !== state) tellState(draft, session, state);
   draft.wake('session', session.id);
   return draft.done(true);
@@ -122,9 +144,10 @@ export function* agentWaits(command: AgentWaits): Rule<boolean> {
   return draft.done(true);
 }
 
-/** A message's clock stands still while it waits: on going on, the deadline moves by as long as it waited. */
+/** A message's clock may stand still while it waits: on going on, the deadline moves by as long as it waited. */
 function shiftedDeadline(draft: Draft, owner: Execution, waiting: Waiting | null): { deadlineAt?: number } {
   if (waiting || owner.deadlineAt === null || owner.waiting === null) return {};
+  if (!stopsClock(owner.waiting)) return {};
   const deadlineAt = owner.deadlineAt + Math.max(0, draft.now - owner.waiting.since);
   draft.wake('deadline', owner.id, deadlineAt);
   return { deadlineAt };

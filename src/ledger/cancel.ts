@@ -65,7 +65,9 @@ function* latch(
     if (rules.cancelLatch && row.cancelRequested === null)
       draft.patch(row.id, { cancelRequested: requestOf(row) });
   }
-  if (rules.cancelLatch && target.verdict === null) draft.patch(target.id, { verdict });
+  // A person's word goes before an earlier failure: a sequence that may go on after a failure must not go on now.
+  const isDecided = target.verdict !== null && verdict !== 'CANCELLED';
+  if (rules.cancelLatch && !isDecided) draft.patch(target.id, { verdict });
   const { actor, reason } = request;
   if (target.cancelRequested === null) draft.event('execution.cancelRequested', target, { actor, reason });
   draft.wake('deadline', target.id, draft.now + endAgainMs);
@@ -108,8 +110,10 @@ function* endTree(draft: Draft, tree: readonly Execution[], command: Cancel): As
   const processes: ExecutionId[] = [];
   const sessions = new Set<SessionId>();
   let place = 0;
-  const endNow = (row: Execution): Asking<void> =>
-    end(draft, row, { state: 'cancelled' }, command.fresh.at('notice', place++));
+  const endNow = function* (row: Execution): Asking<void> {
+    yield* waiveHanded(draft, row, command.request);
+    yield* end(draft, row, { state: 'cancelled' }, command.fresh.at('notice', place++));
+  };
   for (const row of tree) {
     if (row.runsIn !== null) sessions.add(row.runsIn);
     if (isSettled(row.state)) continue;
@@ -131,6 +135,13 @@ function* endTree(draft: Draft, tree: readonly Execution[], command: Cancel): As
     }
   }
   return { interrupt: [...interrupt.values()], processes, sessions: [...sessions] };
+}
+
+/** A continuation that steps down will not handle what was handed to it. */
+function* waiveHanded(draft: Draft, row: Execution, { actor }: CancelRequest): Asking<void> {
+  if (row.kind !== 'continuation') return;
+  for (const notice of yield* ask('noticesOfContinuation', row.id))
+    if (notice.state === 'handed') yield* waive(draft, notice, 'cancelled', actor);
 }
 
 /** A queued message leaves the queue; the claim of a steer that names it finds nothing to write any more. */

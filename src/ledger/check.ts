@@ -10,6 +10,9 @@ export interface CheckToRun {
   readonly check: Execution;
 }
 
+/** Most children of one message that are looked at: all but one of them were detached. */
+const childLimit = 100_000;
+
 /** Everything below the message but its check is closed: the check starts, once. */
 export function* startCheck(command: {
   readonly now: number;
@@ -17,11 +20,12 @@ export function* startCheck(command: {
 }): Rule<CheckToRun | undefined> {
   const draft = new Draft(command.now);
   const message = yield* ask('execution', command.messageId);
-  if (!message || message.check === null || message.open !== 1)
+  if (!message || message.drain !== 1 || message.open !== 1)
     return draft.done<CheckToRun | undefined>(undefined);
-  const [check] = yield* ask('openChildren', message.id, 1);
-  if (!check || check.kind !== 'step' || check.cancelRequested)
-    return draft.done<CheckToRun | undefined>(undefined);
+  // What was detached may live on; it is not counted, and it is no check.
+  const below = yield* ask('openChildren', message.id, childLimit);
+  const check = below.find((child) => child.detachedAt === null);
+  if (check?.kind !== 'step' || check.cancelRequested) return draft.done<CheckToRun | undefined>(undefined);
   if (check.state === 'queued') {
     draft.patch(check.id, { state: 'running', startedAt: command.now });
     draft.event('execution.started', check);

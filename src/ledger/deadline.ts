@@ -1,9 +1,9 @@
 import type { ExecutionId, NoticeId } from '../base/ids.ts';
 import type { Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
-import { isSettled } from './execution.ts';
+import { isSettled, stopsClock } from './execution.ts';
 import { ask } from './questions.ts';
-import { end } from './settle.ts';
+import { end, endsByItself } from './settle.ts';
 
 /**
  * Whether an execution must be ended now: its deadline has passed, or it was cancelled and whoever was to end it has not.
@@ -16,7 +16,7 @@ export function* nextDeadline(command: { readonly now: number; readonly id: Exec
   if (row.cancelRequested) return draft.done(true);
   if (row.deadlineAt === null) return draft.done(false);
   // Its clock stands still; it is asked for again when it goes on.
-  if (row.waiting) return draft.done(false);
+  if (row.waiting && stopsClock(row.waiting)) return draft.done(false);
   if (row.deadlineAt <= command.now) return draft.done(true);
   draft.wake('deadline', row.id, row.deadlineAt);
   return draft.done(false);
@@ -35,7 +35,8 @@ export function* heartbeat(command: Heartbeat): Rule<{ readonly cancelRequested:
   const row = yield* ask('execution', command.id);
   if (!row) return refuse('NOT_FOUND', `No execution ${command.id}.`, { id: command.id });
   const draft = new Draft(command.now);
-  if (!isSettled(row.state)) draft.patch(row.id, { deadlineAt: command.until });
+  const isProgram = !(yield* endsByItself(row));
+  if (isProgram && !isSettled(row.state)) draft.patch(row.id, { deadlineAt: command.until });
   return draft.done({ cancelRequested: row.cancelRequested !== null || isSettled(row.state) });
 }
 
@@ -48,6 +49,7 @@ export function* beatOrLose(command: {
   const draft = new Draft(command.now);
   const row = yield* ask('execution', command.id);
   if (!row || isSettled(row.state) || row.deadlineAt === null) return draft.done(false);
+  if (yield* endsByItself(row)) return draft.done(false);
   if (row.deadlineAt > command.now) {
     draft.wake('heartbeat', row.id, row.deadlineAt);
     return draft.done(false);

@@ -36,6 +36,11 @@ export interface Waiting {
   readonly choices?: readonly string[];
 }
 
+/** Whether the clock of a message stands still. A question does not stop it: nobody may ever answer. */
+export function stopsClock(waiting: Pick<Waiting, 'for'>): boolean {
+  return waiting.for !== 'input' && waiting.for !== 'dependency';
+}
+
 /** Who asked, for latches, waivers and the audit. */
 export interface Actor {
   readonly kind: 'person' | 'agent' | 'parent' | 'deadline' | 'budget' | 'system';

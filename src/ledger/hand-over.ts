@@ -102,6 +102,7 @@ export function* giveUp(draft: Draft, notice: Notice, reason: string, code: stri
   yield* waive(draft, notice, reason, { kind: 'system' });
   const root = yield* ask('execution', notice.rootId);
   if (!root) return;
-  if (root.verdict === null) draft.patch(root.id, { verdict: code });
+  // What is below something detached may outlive its root, whose outcome is decided.
+  if (root.verdict === null && !root.closed) draft.patch(root.id, { verdict: code });
   draft.event('alarm', root, { what: reason, noticeId: notice.id });
 }

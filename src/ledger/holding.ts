@@ -25,7 +25,10 @@ export interface Holding {
   readonly until?: number;
 }
 
-/** What of a tree is needed to say why it is open. `held` are unclosed executions of other trees that it holds. */
+/**
+ * What of a tree is needed to say why it is open. `held` are executions of other trees that it holds: unclosed, or with a
+ * notice that is owed or claimed.
+ */
 export interface OpenTree {
   readonly executions: readonly Execution[];
   readonly notices: readonly Notice[];
@@ -41,13 +44,18 @@ export function holding(tree: OpenTree): Holding[] {
   const found: Holding[] = [];
   for (const row of tree.executions) {
     if (isSettled(row.state) || row.closed || !(isCounted(row) || row.parentId === null)) continue;
-    if (row.kind === 'agent' && tree.executions.some((other) => other.parentId === row.id && !other.closed))
+    if (
+      row.kind === 'agent' &&
+      tree.executions.some((other) => other.parentId === row.id && isCounted(other))
+    )
       continue;
     found.push(ofExecution(row, tree));
   }
   for (const notice of tree.notices) if (isPending(notice.state)) found.push(ofNotice(notice, tree));
   for (const row of tree.held) {
-    const evidence = `${row.name} was started in a turn that this shares, and is ${row.state}`;
+    if (row.detachedAt !== null) continue;
+    const how = row.closed ? 'its result was not handed over yet' : `it is ${row.state}`;
+    const evidence = `${row.name} was started in a turn that this shares, and ${how}`;
     found.push({ executionId: row.id, why: 'shared_turn', since: row.createdAt, evidence });
   }
   return found.sort((a, b) => a.since - b.since);

@@ -162,6 +162,16 @@ export function startMessage(draft: Draft, message: Execution, input: Input): vo
   if (deadlineAt !== null) draft.wake('deadline', message.id, deadlineAt);
 }
 
+/** The text is about to go to another process than the one that the turn was made for, which never got it. */
+export function* moveTurn(command: { now: number; turnId: TurnId }): Rule<boolean> {
+  const draft = new Draft(command.now);
+  const turn = yield* ask('turn', command.turnId);
+  const session = turn ? yield* ask('session', turn.sessionId) : undefined;
+  if (!turn || !session || turn.state !== 'starting' || turn.epoch === session.epoch) return draft.done(false);
+  draft.add({ do: 'patchTurn', id: turn.id, set: { epoch: session.epoch } });
+  return draft.done(true);
+}
+
 /** The text was handed to the agent's process: from here on evidence decides what became of it. */
 export function* markWritten(command: { now: number; turnId: TurnId }): Rule<boolean> {
   const turn = yield* ask('turn', command.turnId);

@@ -44,7 +44,7 @@ export function* launch(command: Launch): Rule<Launched> {
   const existing = yield* ask('execution', command.id);
   if (existing) {
     const sessionId = command.caller.by === 'session' ? command.caller.sessionId : null;
-    const refused = refusalOfAnother(existing, command.hosts ? null : sessionId);
+    const refused = refusalOfAnother(existing, sessionId);
     return refused ?? new Draft(command.now).done({ execution: existing, isNew: false });
   }
   const found = yield* findParent(command.caller);

@@ -81,10 +81,12 @@ export function refusalBelow(parent: Execution): Refusal | undefined {
 
 /** Registering again: the same session gets the same execution, another one is refused (invariant 7). */
 export function refusalOfAnother(existing: Execution, sessionId: SessionId | null): Refusal | undefined {
-  if (existing.runsIn === null || sessionId === null || existing.runsIn === sessionId) return undefined;
-  return refuse('SESSION_MISMATCH', `${existing.id} is registered for session ${existing.runsIn}.`, {
+  // What was launched is bound to whom it reports to; the session that it hosts is its own.
+  const bound = existing.reportsTo ?? existing.runsIn;
+  if (bound === null || sessionId === null || bound === sessionId) return undefined;
+  return refuse('SESSION_MISMATCH', `${existing.id} is registered for session ${bound}.`, {
     executionId: existing.id,
-    sessionId: existing.runsIn,
+    sessionId: bound,
   });
 }
 

@@ -92,6 +92,7 @@ function* failContinuation(draft: Draft, continuation: Execution, command: SendF
     if (notice.state !== 'handed') continue;
     if (continuation.cancelRequested)
       yield* waive(draft, notice, 'cancelled', continuation.cancelRequested.actor);
+    else if (continuation.detachedAt !== null) yield* waive(draft, notice, 'detached', { kind: 'system' });
     else if (command.isFinal) {
       const isGone = command.error.code === 'SESSION_GONE';
       yield* giveUp(

@@ -33,8 +33,19 @@ export function* settle(command: Settle): Rule<{ readonly state: SettledState; r
     draft.event('alarm', row, { what: 'lateEvidence', state: command.ending.state });
     return draft.done({ state: row.state, isNew: false });
   }
+  if (yield* endsByItself(row)) {
+    return refuse('ILLEGAL_STATE', `${row.id} ends with its turn or its run. Cancel it instead.`, {
+      state: row.state,
+    });
+  }
   yield* end(draft, row, command.ending, command.noticeId);
   return draft.done({ state: command.ending.state, isNew: true });
+}
+
+/** What a turn or a run settles is settled by nothing else: its queue entry, its notices and its turn would stay behind. */
+export function* endsByItself(row: Execution): Asking<boolean> {
+  if (row.kind === 'agent') return (yield* ask('runOwnedBy', row.id)) !== undefined;
+  return row.kind === 'message' || row.kind === 'continuation' || row.kind === 'late';
 }
 
 /** Settles within a larger decision. A notice is not delivered before `notBefore`. */
@@ -61,13 +72,7 @@ function* owesNotice(row: Execution): Asking<boolean> {
   return countedOn?.cancelRequested === null;
 }
 
-function* owe(
-  draft: Draft,
-  row: Execution,
-  ending: Ending,
-  id: NoticeId,
-  notBefore: number,
-): Asking<void> {
+function* owe(draft: Draft, row: Execution, ending: Ending, id: NoticeId, notBefore: number): Asking<void> {
   if (row.reportsTo === null || row.mode === 'none') return;
   const countedOn = row.parentId ?? row.id;
   // Nobody is there to be told, and nothing may wait for a person who may never come back.

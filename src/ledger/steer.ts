@@ -95,7 +95,10 @@ export interface ResolveSteer {
   readonly what: 'written' | 'refused' | 'withdrawn';
 }
 
-/** Records it. Negative proof gives the notices back; anything that comes after the end of a steer is ignored. */
+/**
+ * Records it. Negative proof gives the notices back; anything that comes after the end of a steer is ignored. False for
+ * `written`: the text is not to be sent.
+ */
 export function* resolveSteer(command: ResolveSteer): Rule<boolean> {
   const draft = new Draft(command.now);
   const steer = yield* ask('steer', command.steerId);
@@ -103,7 +106,19 @@ export function* resolveSteer(command: ResolveSteer): Rule<boolean> {
   if (!steer || !session) return draft.done(false);
   const input = command.what === 'written' ? 'write' : command.what === 'refused' ? 'refuse' : 'withdraw';
   if (!steerTransitions[steer.state][input]) return draft.done(false);
-  if (command.what === 'written') draft.add({ do: 'patchSteer', id: steer.id, set: { state: 'written' } });
-  else yield* refuseSteer(draft, session, steer, command.what);
+  if (command.what === 'written') {
+    // What was dropped since it was claimed must not reach the agent: the claim ends, and nothing is written.
+    if (!(yield* isWanted(steer))) {
+      yield* refuseSteer(draft, session, steer, 'withdrawn');
+      return draft.done(false);
+    }
+    draft.add({ do: 'patchSteer', id: steer.id, set: { state: 'written' } });
+  } else yield* refuseSteer(draft, session, steer, command.what);
   return draft.done(true);
+}
+
+/** Whether everything that the text was claimed for still waits for it. */
+function* isWanted(steer: Steer): Asking<boolean> {
+  if (steer.messageId !== null) return (yield* ask('input', steer.messageId))?.steerId === steer.id;
+  return (yield* ask('noticesOfSteer', steer.id)).every((notice) => notice.state === 'claimed');
 }

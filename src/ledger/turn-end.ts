@@ -6,7 +6,7 @@ import { isSettled } from './execution.ts';
 import { giveBackClaim, giveBackHanded, handle, waive } from './hand-over.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
-import { distinct, newExecution, refusalBelow } from './registration.ts';
+import { distinct, newExecution } from './registration.ts';
 import { rules } from './rules.ts';
 import type { Session } from './session.ts';
 import { end } from './settle.ts';
@@ -135,6 +135,8 @@ function* resolveHanded(draft: Draft, owner: Execution, ending: Ending, command:
     if (ending.state === 'succeeded' || !rules.handedBack) handle(draft, notice);
     else if (owner.cancelRequested) yield* waive(draft, notice, 'cancelled', owner.cancelRequested.actor);
     else if (ending.state === 'cancelled') yield* waive(draft, notice, 'interrupted', { kind: 'person' });
+    // Nobody waits for it any more, and what it was counted on may be closed.
+    else if (owner.detachedAt !== null) yield* waive(draft, notice, 'detached', { kind: 'system' });
     else yield* giveBackHanded(draft, notice, retryOf(command));
   }
 }
@@ -177,7 +179,8 @@ function* registerTasks(
 ): Asking<void> {
   if (!rules.taskSnapshot) return;
   let place = 0;
-  for (const task of command.tasks) {
+  // A driver may name one twice.
+  for (const task of new Map(command.tasks.map((each) => [each.taskId, each])).values()) {
     if (yield* ask('taskNamed', session.id, task.taskId)) continue;
     registerTask(draft, session, owners, { ...task, id: command.fresh.at('execution', 100 + place++) });
   }
@@ -191,8 +194,9 @@ export function registerTask(
   task: { readonly id: Execution['id']; readonly taskId: string; readonly name: string },
 ): void {
   const unsettled = owners.filter((owner) => !isSettled(owner.state));
-  const primary = unsettled[0];
-  const parent = primary && !refusalBelow(primary) ? primary : null;
+  // It lives already, so it is counted even below what was cancelled, and is ended with it.
+  const parent = unsettled[0] ?? null;
+  const cancelled = parent?.cancelRequested ?? null;
   const counted = parent !== null && parent.background === 'wait';
   const row = newExecution(draft.now, parent, parent ? 'turn' : 'none', {
     id: task.id,
@@ -205,7 +209,9 @@ export function registerTask(
     cancelledBy: session.id,
     nativeId: task.taskId,
     detachedAt: parent && parent.background === 'detach' ? draft.now : null,
+    cancelRequested: cancelled && { ...cancelled, actor: { kind: 'parent' } },
   });
+  if (parent && cancelled) draft.wake('deadline', parent.id);
   const others = rules.holders ? unsettled.slice(1).map((owner) => owner.id) : [];
   draft.register(row, parent ? distinct(others, parent.id) : []);
 }

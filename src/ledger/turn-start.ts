@@ -37,6 +37,7 @@ export function* agentStarted(command: AgentStarted): Rule<Observed> {
   if (!session) return draft.done<Observed>('ignored');
   const lane = session.laneTurn === null ? undefined : yield* ask('turn', session.laneTurn);
   if (lane && command.deliveryId === lane.id) return draft.done(yield* takeUp(draft, session, lane, command));
+  if (yield* isOver(session, command)) return draft.done<Observed>('ignored');
   const running = yield* runningTurn(session);
   if (running) return draft.done<Observed>(yield* during(draft, session, running, command));
   const adopted = yield* adopt(draft, session, command);
@@ -53,13 +54,13 @@ export function* agentTook(command: AgentStarted & { readonly deliveryId: string
   const lane = session.laneTurn === null ? undefined : yield* ask('turn', session.laneTurn);
   if (lane && command.deliveryId === lane.id) return draft.done(yield* takeUp(draft, session, lane, command));
   const running = yield* runningTurn(session);
-  if (running && running.nativeTurnId === command.nativeTurnId) {
-    const adopted = yield* adopt(draft, session, command);
-    if (!adopted) return draft.done<Observed>('ignored');
-    yield* join(draft, running, adopted.owner);
-    return draft.done<Observed>('joined');
-  }
-  return yield* agentStarted(command);
+  if (!running) return yield* agentStarted(command);
+  const adopted = yield* adopt(draft, session, command);
+  // News of a text whose fate is known may be old: what runs now keeps its name, or its end would go unheard.
+  if (!adopted) return draft.done<Observed>('ignored');
+  rename(draft, running, command);
+  yield* join(draft, running, adopted.owner);
+  return draft.done<Observed>('joined');
 }
 
 /** The text of the lane begins its turn, unless it was taken up in what the agent had begun by itself. */
@@ -92,6 +93,21 @@ function start(draft: Draft, lane: Turn, command: AgentStarted): Observed {
   return 'started';
 }
 
+/** News of a turn whose end was heard is old: nothing begins by it, and what runs now keeps its name. */
+function* isOver(session: Session, { nativeTurnId, deliveryId }: AgentStarted): Asking<boolean> {
+  const steer =
+    deliveryId !== undefined && isId('steer', deliveryId) ? yield* ask('steer', deliveryId) : undefined;
+  // A text whose fate is open is taken up wherever it was.
+  if (steer?.endedAt === null) return false;
+  const begun = deliveryId !== undefined && isId('turn', deliveryId) ? deliveryId : steer?.turnId;
+  for (const id of [session.lastTurn, begun]) {
+    const turn = id ? yield* ask('turn', id) : undefined;
+    const isSame = turn?.sessionId === session.id && turn.nativeTurnId === nativeTurnId;
+    if (isSame && turn.state === 'ended') return (yield* runningTurn(session))?.nativeTurnId !== nativeTurnId;
+  }
+  return false;
+}
+
 /** What runs now: what the agent began by itself, or the turn of the lane once it was seen to begin. */
 function* runningTurn(session: Session): Asking<Turn | undefined> {
   if (session.wakeTurn !== null) return yield* ask('turn', session.wakeTurn);
@@ -100,16 +116,19 @@ function* runningTurn(session: Session): Asking<Turn | undefined> {
   return lane && lane.state !== 'starting' ? lane : undefined;
 }
 
-/** Another beginning while a turn runs: the agent's own name for what it does now is the newer one. */
+/** Another beginning while a turn runs. */
 function* during(draft: Draft, session: Session, running: Turn, command: AgentStarted): Asking<Observed> {
-  const { nativeTurnId, position } = command;
-  if (nativeTurnId !== running.nativeTurnId) {
-    draft.add({ do: 'patchTurn', id: running.id, set: { nativeTurnId, position } });
-  }
+  rename(draft, running, command);
   const adopted = yield* adopt(draft, session, command);
   if (!adopted) return 'ignored';
   yield* join(draft, running, adopted.owner);
   return 'joined';
+}
+
+/** The agent's own name for what it does now is the newer one. */
+function rename(draft: Draft, running: Turn, { nativeTurnId, position }: AgentStarted): void {
+  if (nativeTurnId === running.nativeTurnId) return;
+  draft.add({ do: 'patchTurn', id: running.id, set: { nativeTurnId, position } });
 }
 
 function* join(draft: Draft, turn: Turn, owner: Execution): Asking<void> {
@@ -157,7 +176,8 @@ function* adopt(draft: Draft, session: Session, command: AgentStarted): Asking<A
   const { deliveryId } = command;
   if (deliveryId !== undefined && isId('steer', deliveryId))
     return yield* adoptSteer(draft, session, deliveryId, command);
-  if (deliveryId !== undefined && isId('turn', deliveryId)) return yield* adoptMessage(draft, deliveryId);
+  if (deliveryId !== undefined && isId('turn', deliveryId))
+    return yield* adoptMessage(draft, session, deliveryId);
   if (command.taskId === undefined) return undefined;
   const task = yield* ask('taskNamed', session.id, command.taskId);
   const notice = task ? yield* ask('noticeOf', task.id) : undefined;
@@ -200,7 +220,8 @@ function* adoptNotices(
 }
 
 /** A message whose send was given up, and which the agent took up after all: it is not sent again. */
-function* adoptMessage(draft: Draft, turnId: TurnId): Asking<Adopted | undefined> {
+function* adoptMessage(draft: Draft, session: Session, turnId: TurnId): Asking<Adopted | undefined> {
+  if ((yield* ask('turn', turnId))?.sessionId !== session.id) return undefined;
   const owners = yield* ask('owners', turnId);
   const message = owners.find((owner) => owner.kind === 'message');
   return message ? yield* adoptQueued(draft, message.id) : undefined;
@@ -216,9 +237,7 @@ function* adoptQueued(draft: Draft, id: ExecutionId): Asking<Adopted | undefined
 
 /** Activity that carries nothing of ours: below the root of the session's last turn while that is open, else alarmed. */
 function* registerLate(draft: Draft, session: Session, command: AgentStarted): Asking<Execution> {
-  const last = session.lastTurn === null ? [] : yield* ask('owners', session.lastTurn);
-  const root = last[0] ? yield* ask('execution', last[0].rootId) : undefined;
-  const parent = root && !refusalBelow(root) ? root : null;
+  const parent = yield* rootOfLastTurn(session);
   const row = newExecution(draft.now, parent, parent ? 'turn' : 'none', {
     id: command.fresh.at('execution', 1),
     kind: 'late',
@@ -230,6 +249,16 @@ function* registerLate(draft: Draft, session: Session, command: AgentStarted): A
   draft.register(row, []);
   draft.event('alarm', row, { what: 'lateActivity' });
   return row;
+}
+
+/** The root of the last turn; of several, the first under which something may still begin. */
+function* rootOfLastTurn(session: Session): Asking<Execution | null> {
+  const owners = session.lastTurn === null ? [] : yield* ask('owners', session.lastTurn);
+  for (const { rootId } of owners) {
+    const root = yield* ask('execution', rootId);
+    if (root && !refusalBelow(root)) return root;
+  }
+  return null;
 }
 
 function tellStarted(draft: Draft, turn: Turn, cause: TurnCause): void {

@@ -1,76 +1,88 @@
 import { join } from 'node:path';
 import type { AgentDirectory } from '../application/context.ts';
 import { StemmaError } from '../base/errors.ts';
-import type { ConfigFile } from '../contract/config-file.ts';
+import type { AgentProfileInput, ConfigFile } from '../contract/config-file.ts';
 import type { AgentProfile, Driver } from '../drivers/port.ts';
+import type { Decided } from '../ledger/store.ts';
+import { KeptProfiles, type ProfileRecords } from './kept-profiles.ts';
+import { completeProfile } from './profiles.ts';
 
-/** What each driver runs when a profile names no command. */
-const usualCommands: Readonly<Record<string, readonly string[]>> = {
-  codex: ['codex'],
-  script: ['cat'],
-};
+/** How long a profile that comes with a run may be, as JSON. Bytes. */
+const largestBytes = 64 * 1024;
 
-/** The agents of a server: those that are always there, and those of its configuration, which win. */
-export function createAgents(
+/** What the built-in profiles run. */
+export interface BuiltIn {
+  /** Program and arguments that start this program again. */
+  readonly self: readonly string[];
+  readonly examplesDirectory: string;
+}
+
+/**
+ * The agents of a server: those that are always there, those of its configuration, which win, and those that runs brought
+ * with them, kept in `records`. Rejects with `INVALID_CONFIG` when a profile of the configuration cannot be.
+ */
+export async function createAgents(
   drivers: readonly Driver[],
   config: ConfigFile,
-  builtIn: { readonly self: readonly string[]; readonly examplesDirectory: string },
-): AgentDirectory {
+  builtIn: BuiltIn,
+  records: ProfileRecords,
+): Promise<AgentDirectory> {
   const known = new Map(drivers.map((driver) => [driver.kind, driver]));
+  const kinds = [...known.keys()];
   const profiles = new Map<string, AgentProfile>();
   for (const profile of builtInProfiles(builtIn)) profiles.set(profile.name, profile);
-  for (const [name, input] of Object.entries(config.agents ?? {})) {
-    const command = input.command ?? usualCommands[input.driver];
-    const path = `agents.${name}`;
-    if (!known.has(input.driver)) {
-      const drivers = [...known.keys()].join(', ');
-      throw new StemmaError(
-        'INVALID_CONFIG',
-        `${path}.driver: there is no driver "${input.driver}"; there are ${drivers}.`,
-        {
-          key: `${path}.driver`,
-        },
-      );
-    }
-    if (!command) {
-      throw new StemmaError(
-        'INVALID_CONFIG',
-        `${path}: a profile of driver "${input.driver}" needs a command.`,
-        { key: path },
-      );
-    }
-    profiles.set(name, definedOnly({ ...input, name, command }));
-  }
+  for (const [name, input] of Object.entries(config.agents ?? {}))
+    profiles.set(name, completeProfile(name, input, kinds));
+  const kept = await KeptProfiles.load(records);
+  const profileOf = (name: string): AgentProfile | undefined => {
+    const configured = profiles.get(name);
+    if (configured) return configured;
+    const own = kept.find(name);
+    // A later version may have lost a driver; then its profiles are not there.
+    return own && kinds.includes(own.input.driver) ? completeProfile(name, own.input, kinds) : undefined;
+  };
   const find = (name: string): { profile: AgentProfile; driver: Driver } | undefined => {
-    const profile = profiles.get(name);
+    const profile = profileOf(name);
     const driver = profile ? known.get(profile.driver) : undefined;
     return profile && driver ? { profile, driver } : undefined;
   };
-  const configured = Object.keys(config.agents ?? {})[0];
   return {
     find,
     list: () => [...profiles.keys()].flatMap((name) => find(name) ?? []),
-    defaultName: configured ?? 'demo',
+    add: (name, input) => addProfile(kept, kinds, name, input),
+    defaultName: Object.keys(config.agents ?? {})[0] ?? 'demo',
   };
 }
 
-function builtInProfiles(builtIn: {
-  readonly self: readonly string[];
-  readonly examplesDirectory: string;
-}): AgentProfile[] {
-  const script = join(builtIn.examplesDirectory, 'demo', 'background-work.json');
+async function addProfile(
+  kept: KeptProfiles,
+  kinds: readonly string[],
+  name: string,
+  input: AgentProfileInput,
+): Promise<Decided<string>> {
+  try {
+    completeProfile(name, input, kinds);
+    checkSize(name, input);
+  } catch (error) {
+    if (!(error instanceof StemmaError)) throw error;
+    return { ok: false, code: error.code, message: error.message, data: error.data };
+  }
+  return { ok: true, value: await kept.add(name, input) };
+}
+
+// All that are kept are one value of the database, written anew with each.
+function checkSize(name: string, input: AgentProfileInput): void {
+  if (Buffer.byteLength(JSON.stringify(input)) <= largestBytes) return;
+  const text = `agents.${name}: a profile in a run may have ${largestBytes} bytes; put a larger one into stemma.yaml.`;
+  throw new StemmaError('INVALID_CONFIG', text, { key: `agents.${name}`, limitBytes: largestBytes });
+}
+
+function builtInProfiles({ self, examplesDirectory }: BuiltIn): AgentProfile[] {
+  const script = join(examplesDirectory, 'demo', 'background-work.json');
   return [
-    { name: 'demo', driver: 'acp', command: [...builtIn.self, 'demo-agent', '--script', script] },
+    { name: 'demo', driver: 'acp', command: [...self, 'demo-agent', '--script', script] },
     { name: 'codex', driver: 'codex', command: ['codex'] },
     // Echoes its prompt: the smallest program that is an agent.
     { name: 'script', driver: 'script', command: ['cat'] },
   ];
-}
-
-function definedOnly(
-  profile: Record<string, unknown> & { name: string; command: readonly string[] },
-): AgentProfile {
-  return Object.fromEntries(
-    Object.entries(profile).filter(([, value]) => value !== undefined),
-  ) as unknown as AgentProfile;
 }

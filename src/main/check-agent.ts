@@ -1,80 +1,99 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
+import type { AgentDirectory } from '../application/context.ts';
 import { systemClock } from '../base/clock.ts';
 import { StemmaError } from '../base/errors.ts';
-import { Ids } from '../base/ids.ts';
 import { loadConfigFile } from '../cli/config-file.ts';
-import type { AgentCheckReport, AgentCheckRequest } from '../cli/ports.ts';
-import type { AgentProfile, Driver, DriverEvent } from '../drivers/port.ts';
+import type { AgentCheckReport, AgentCheckRequest, AgentListing, AgentsRequest } from '../cli/ports.ts';
+import type { ConfigFile } from '../contract/config-file.ts';
+import { findNearest } from '../contract/nearest.ts';
+import { capabilityTable } from '../drivers/conformance/capability-table.ts';
+import { casesWithoutTurn, checkDriver, conformanceCases } from '../drivers/conformance/check-driver.ts';
+import { startTestTools } from '../drivers/conformance/test-tools.ts';
+import type { AgentProfile } from '../drivers/port.ts';
 import { createAgents } from './agents.ts';
+import { planCheck } from './check-plan.ts';
 import type { Installation } from './server.ts';
 import { createDrivers } from './server.ts';
 
-/** How long the one turn of a check may take. */
-const turnMs = 120_000;
-
-/** Checks an agent without a server: whether it is there and, if asked, whether it answers. */
+/**
+ * Checks an agent without a server: finds its program and, if that is there, runs the cases that were asked for. Nothing
+ * that it starts is left behind, however it ends. Rejects with `NOT_FOUND` and `INVALID_CONFIG`.
+ */
 export async function checkAgentOffline(
   request: AgentCheckRequest,
   installation: Installation,
 ): Promise<AgentCheckReport> {
-  const config = request.configFile === undefined ? {} : await loadConfigFile(request.configFile);
-  const agent = createAgents(createDrivers(), config, installation).find(request.name);
-  if (!agent) {
-    throw new StemmaError('NOT_FOUND', `No agent "${request.name}" is configured.`, { name: request.name });
+  const { name, cwd, signal } = request;
+  const { agents, config } = await agentsOffline(request, installation);
+  const agent = agents.find(name);
+  if (!agent) throw unknownAgent(name, agents);
+  const only = casesOf(request);
+  const { driver } = agent;
+  const profile = withAbsoluteProgram(agent.profile, cwd);
+  const probe = await driver.probe(profile);
+  request.onFound?.({ ...probe, driver: driver.kind });
+  const { found, version, warnings } = probe;
+  const described = { name, driver: driver.kind, found, version, warnings };
+  if (!found)
+    return { ...described, passed: false, cases: [], capabilities: capabilityTable(driver.capabilities, []) };
+  const isBuiltIn = config.agents?.[name] === undefined;
+  const plan = await planCheck({ profile, driver, isBuiltIn }, installation.self);
+  const tools = await startTestTools();
+  try {
+    const options = { ...plan.options, clock: systemClock, tools, only };
+    const { passed, cases } = await checkDriver({
+      ...options,
+      ...(signal === undefined ? {} : { signal }),
+      ...(request.onCase === undefined ? {} : { onCase: request.onCase }),
+    });
+    return { ...described, passed, cases, capabilities: capabilityTable(driver.capabilities, cases) };
+  } finally {
+    await tools.close();
+    await plan.cleanUp();
   }
-  const probe = await agent.driver.probe(agent.profile);
-  const found = { name: request.name, found: probe.found, version: probe.version, warnings: probe.warnings };
-  if (!request.turn || !probe.found) return found;
-  return { ...found, turn: await holdTurn(agent.driver, agent.profile, request.cwd) };
 }
 
-async function holdTurn(
-  driver: Driver,
-  profile: AgentProfile,
-  cwd: string,
-): Promise<NonNullable<AgentCheckReport['turn']>> {
-  const directory = await mkdtemp(join(tmpdir(), 'stemma-check-'));
-  const began = systemClock.monotonic();
-  const passed = (ok: boolean, text: string): NonNullable<AgentCheckReport['turn']> => ({
-    ok,
-    text,
-    durationMs: Math.round(systemClock.monotonic() - began),
-  });
-  try {
-    const ids = new Ids(systemClock.now, Math.random);
-    let tell: (event: DriverEvent) => void = () => undefined;
-    const ended = new Promise<DriverEvent>((resolve) => {
-      tell = resolve;
-      systemClock.after(turnMs, () =>
-        resolve({ type: 'noise', what: `no end within ${turnMs} ms`, position: 0 }),
-      );
-    });
-    const emit = (event: DriverEvent): void => {
-      if (event.type === 'turnEnded' || event.type === 'exited' || event.type === 'waiting') tell(event);
-    };
-    const sessionId = ids.make('session');
-    const opened = await driver.open({
-      sessionId,
-      profile,
-      cwd,
-      directory,
-      position: 0,
-      unresolved: [],
-      emit,
-    });
-    if (!opened.ok) return passed(false, opened.message);
-    const sent = await opened.conversation.start({
-      id: ids.make('turn'),
-      text: 'Say hello in one short sentence.',
-    });
-    const event = sent.outcome === 'refused' ? undefined : await ended;
-    await opened.conversation.end();
-    if (event?.type === 'turnEnded')
-      return passed(event.status === 'succeeded', event.answer || (event.error?.message ?? event.status));
-    return passed(false, event ? JSON.stringify(event) : 'the agent refused the text');
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+/** The agents that a server with this configuration would have. Rejects with `INVALID_CONFIG`. */
+export async function listAgentsOffline(
+  request: AgentsRequest,
+  installation: Installation,
+): Promise<AgentListing[]> {
+  const { agents } = await agentsOffline(request, installation);
+  return Promise.all(
+    agents.list().map(async ({ profile, driver }) => {
+      const { name, model, command } = profile;
+      const check = await driver.probe(profile);
+      return { name, driver: driver.kind, command, ...(model === undefined ? {} : { model }), check };
+    }),
+  );
+}
+
+async function agentsOffline(
+  { configFile }: AgentsRequest,
+  installation: Installation,
+): Promise<{ readonly agents: AgentDirectory; readonly config: ConfigFile }> {
+  const config = configFile === undefined ? {} : await loadConfigFile(configFile);
+  const nothingKept = { readMeta: async () => undefined, writeMeta: async () => undefined };
+  return { agents: await createAgents(createDrivers(), config, installation, nothingKept), config };
+}
+
+// Cases work in directories of their own, where a relative path would mean something else.
+function withAbsoluteProgram(profile: AgentProfile, cwd: string): AgentProfile {
+  const [program = '', ...args] = profile.command;
+  return program.includes('/') ? { ...profile, command: [resolve(cwd, program), ...args] } : profile;
+}
+
+function casesOf({ turn, only }: AgentCheckRequest): readonly string[] {
+  const every = conformanceCases.map(({ name }) => name);
+  if (only === undefined) return turn ? every : casesWithoutTurn;
+  if (every.includes(only)) return [only];
+  const nearest = findNearest(only, every);
+  const hint = nearest === undefined ? `there are ${every.join(', ')}` : `did you mean ${nearest}?`;
+  throw new StemmaError('INVALID_INPUT', `There is no case "${only}"; ${hint}`, { case: only, cases: every });
+}
+
+function unknownAgent(name: string, agents: AgentDirectory): StemmaError {
+  const names = agents.list().map(({ profile }) => profile.name);
+  const text = `No agent "${name}" is configured; there are ${names.join(', ')}.`;
+  return new StemmaError('NOT_FOUND', text, { name, agents: names });
 }

@@ -23,6 +23,7 @@ import { createApp } from './app.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { ownDataDirectory, readLine, writePrivate } from './data-directory.ts';
 import type { ServerState } from './edge-ports.ts';
+import { armFaultSwitch } from './fault-switch.ts';
 import { packageVersion } from './version.ts';
 
 /** Where the server listens when nobody says. */
@@ -49,6 +50,7 @@ export function createDrivers(): Driver[] {
  * in the reverse order.
  */
 export async function startServer(options: StartOptions, installation: Installation): Promise<RunningServer> {
+  armFaultSwitch(process.env['STEMMA_FAULT']);
   const config = options.configFile === undefined ? {} : await loadConfigFile(options.configFile);
   const directory = await ownDataDirectory(options.dataDir);
   const opened: (() => Promise<void>)[] = [() => directory.release()];
@@ -71,7 +73,7 @@ async function startIn(
   const store = await openStore(directory);
   opened.push(() => store.close());
   const drivers = createDrivers();
-  const agents = createAgents(drivers, config, installation);
+  const agents = await createAgents(drivers, config, installation, store.records);
   let state: ServerState = 'recovering';
   let listener: Listener | undefined;
   const host = options.host ?? config.server?.host ?? '127.0.0.1';

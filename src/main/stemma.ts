@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { processDeps } from '../cli/process-deps.ts';
 import { runCli } from '../cli/program.ts';
 import { runDemoAgent } from '../drivers/demo/demo-agent.ts';
-import { checkAgentOffline } from './check-agent.ts';
+import { checkAgentOffline, listAgentsOffline } from './check-agent.ts';
 import { startServer } from './server.ts';
 import { packageFile, packageVersion } from './version.ts';
 
@@ -21,4 +21,5 @@ process.exitCode = await runCli(process.argv.slice(2), {
   startServer: (options) => startServer(options, installation),
   runDemoAgent,
   checkAgentOffline: (request) => checkAgentOffline(request, installation),
+  listAgentsOffline: (request) => listAgentsOffline(request, installation),
 });

@@ -93,7 +93,7 @@ export interface Tree {
   readonly notices: Notice[];
   /** Hold edges that begin or end in this tree. */
   readonly holds: { readonly executionId: ExecutionId; readonly holderId: ExecutionId }[];
-  /** Unclosed executions of other trees that this one holds. */
+  /** Executions of other trees that this one holds, and that are not closed or whose notice is owed or claimed. */
   readonly held: Execution[];
   /** Turns that have not ended, by an owner in this tree. */
   readonly turns: { readonly executionId: ExecutionId; readonly turn: Turn }[];

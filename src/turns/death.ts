@@ -16,6 +16,7 @@ export async function buryAgent(
   sessionId: SessionId,
   conversation: Conversation | undefined,
   reason: string,
+  position?: number,
 ): Promise<void> {
   const { store, clock, ids, node } = context;
   const session = await store.read(() => ask('session', sessionId));
@@ -40,5 +41,6 @@ export async function buryAgent(
     }
   }
   const fresh = new FreshIds(ids);
-  await store.decide(() => agentExited({ now: clock.now(), sessionId, reason, fresh }));
+  const read = position === undefined ? {} : { position };
+  await store.decide(() => agentExited({ now: clock.now(), sessionId, reason, fresh, ...read }));
 }

@@ -1,6 +1,6 @@
 import type { TurnId } from '../base/ids.ts';
-import type { Conversation, Driver, DriverEvent, Opened } from '../drivers/port.ts';
-import { sessionOpened } from '../ledger/agent-process.ts';
+import type { AgentProfile, Conversation, Driver, DriverEvent, Opened, OpenRequest } from '../drivers/port.ts';
+import { processGone, sessionOpened } from '../ledger/agent-process.ts';
 import { ask } from '../ledger/questions.ts';
 import type { Session } from '../ledger/session.ts';
 import type { TurnsContext } from './ports.ts';
@@ -40,12 +40,12 @@ export interface Opening {
  */
 export async function openConversation(
   context: TurnsContext,
-  session: Session,
+  known: Session,
   opening: Opening,
 ): Promise<OpenedSession> {
-  const agent = context.agent(session.agent);
+  const agent = context.agent(known.agent);
   if (!agent) {
-    const message = `No agent "${session.agent}" is configured.`;
+    const message = `No agent "${known.agent}" is configured.`;
     return { ok: false, code: 'AGENT_UNAVAILABLE', message };
   }
   let early: DriverEvent[] | undefined = [];
@@ -53,27 +53,28 @@ export async function openConversation(
     if (early) early.push(event);
     else opening.receive(event);
   };
-  const steers = await context.store.read(() => ask('openSteers', session.id));
-  const tools = context.tools(session.id);
-  const opened = await agent.driver.open({
-    sessionId: session.id,
-    profile: agent.profile,
-    cwd: session.cwd,
-    directory: context.directory(session.id),
-    position: session.position,
-    unresolved: [...(session.laneTurn ? [session.laneTurn] : []), ...steers.map((steer) => steer.id)],
-    adoptOnly: opening.adoptOnly,
-    emit,
-    ...(tools ? { tools } : {}),
-    ...(session.nativeId === null ? {} : { nativeId: session.nativeId }),
-  });
+  const request = await requestFor(context, known, agent.profile, emit);
+  const leftLane = known.laneTurn !== null && known.laneTurn !== opening.own;
+  const mayLive = known.state === 'live' || leftLane || known.wakeTurn !== null;
+  let session = known;
+  let opened = await agent.driver.open({ ...request, adoptOnly: opening.adoptOnly || mayLive });
+  if (!opened.ok && opened.code === 'NOT_RUNNING' && !opening.adoptOnly) {
+    const { store, clock } = context;
+    const gone = await store.decide(() => processGone({ now: clock.now(), sessionId: known.id }));
+    session = (gone.ok ? gone.value : undefined) ?? known;
+    opened = await agent.driver.open(request);
+  }
   if (!opened.ok) return opened;
   const { conversation } = opened;
   const open = { conversation, driver: agent.driver };
+  // What was told before the new process was there is the old one's: its death is settled below, and is not the new one's.
+  let replayed = opened.how === 'adopted' ? 0 : early.length;
   let isDead = false;
   const drain = async (): Promise<void> => {
     for (let event = early?.shift(); event; event = early?.shift()) {
-      isDead ||= event.type === 'exited';
+      const isExit = event.type === 'exited';
+      if (replayed-- > 0 && isExit) continue;
+      isDead ||= isExit;
       await opening.handle(event, open);
     }
     early = undefined;
@@ -85,4 +86,26 @@ export async function openConversation(
     await store.decide(() => sessionOpened({ now: clock.now(), sessionId: session.id, nativeId, node }));
   }
   return { ok: true, open, pending, isDead };
+}
+
+async function requestFor(
+  context: TurnsContext,
+  session: Session,
+  profile: AgentProfile,
+  emit: OpenRequest['emit'],
+): Promise<OpenRequest> {
+  const steers = await context.store.read(() => ask('openSteers', session.id));
+  const tools = context.tools(session.id);
+  return {
+    sessionId: session.id,
+    profile,
+    cwd: session.cwd,
+    directory: context.directory(session.id),
+    position: session.position,
+    unresolved: [...(session.laneTurn ? [session.laneTurn] : []), ...steers.map((steer) => steer.id)],
+    adoptOnly: false,
+    emit,
+    ...(tools ? { tools } : {}),
+    ...(session.nativeId === null ? {} : { nativeId: session.nativeId }),
+  };
 }

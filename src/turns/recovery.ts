@@ -34,21 +34,30 @@ export async function resolveAfterOpen(
 ): Promise<Resolved> {
   const { conversation, how } = opened;
   const isOurs = session.laneTurn === null || session.laneTurn === replaying.own;
-  if (how !== 'adopted' && (session.state === 'live' || !isOurs || session.wakeTurn !== null)) {
+  // A process that was started, and of which nobody was told, is adopted without being the one that did the work.
+  const isAnother = how === 'adopted' && (await isOfEarlier(context, session));
+  if (!isAnother) await replaying.drain();
+  const isDead = how !== 'adopted' || isAnother;
+  if (isDead && (session.state === 'live' || !isOurs || session.wakeTurn !== null)) {
     // The old process is dead: whatever it took up is in the record that the new one reads.
     await resolveSteers(context, session, conversation);
-    await buryAgent(
-      context,
-      session.id,
-      isOurs ? undefined : conversation,
-      'its process died while nobody watched',
-    );
+    const why = 'its process died while nobody watched';
+    await buryAgent(context, session.id, isOurs ? undefined : conversation, why);
   }
-  await replaying.drain();
-  if (how !== 'adopted') return { pending: undefined };
+  if (isAnother) await replaying.drain();
+  if (isDead) return { pending: undefined };
   const pending = isOurs ? undefined : await resolveStart(context, session, conversation);
   await resolveSteers(context, session, conversation);
   return { pending };
+}
+
+/** Whether the turns that the ledger knows of ran in an earlier process than the one that it would open now. */
+async function isOfEarlier({ store }: TurnsContext, session: Session): Promise<boolean> {
+  for (const id of [session.laneTurn, session.wakeTurn]) {
+    const turn = id === null ? undefined : await store.read(() => ask('turn', id));
+    if (turn && turn.epoch !== session.epoch) return true;
+  }
+  return false;
 }
 
 /** A text that was on its way to begin a turn: consumed, it began; absent, it is sent again; else it is waited for. */

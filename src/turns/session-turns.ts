@@ -6,7 +6,7 @@ import type { Conversation, DriverEvent, SendOutcome } from '../drivers/port.ts'
 import { wakeLater } from '../ledger/agent-process.ts';
 import type { Failure } from '../ledger/execution.ts';
 import { isSettled } from '../ledger/execution.ts';
-import { markWritten, takeLane } from '../ledger/lane.ts';
+import { markWritten, moveTurn, takeLane } from '../ledger/lane.ts';
 import type { CallEvidence } from '../ledger/parent.ts';
 import { ask } from '../ledger/questions.ts';
 import { sendFailed } from '../ledger/send-failed.ts';
@@ -145,10 +145,18 @@ export class SessionTurns {
     if (await this.#isCancelled(id)) {
       return this.#failSend(turn, { code: 'CANCELLED', message: 'Cancelled before it was sent.' }, true);
     }
+    await this.#moveTurn(turn);
     reach('send.before');
     const outcome = await open.conversation.start({ id: turn.id, text: turn.text });
     reach('send.written');
     await this.#recordSend(turn, outcome);
+  }
+
+  async #moveTurn(turn: Turn): Promise<void> {
+    const session = await this.#session();
+    if (session?.epoch === turn.epoch) return;
+    const { store, clock } = this.#context;
+    await store.decide(() => moveTurn({ now: clock.now(), turnId: turn.id }));
   }
 
   async #recordSend(turn: Turn, outcome: SendOutcome): Promise<void> {
@@ -225,7 +233,10 @@ export class SessionTurns {
     if (code === 'NOT_RUNNING') return;
     this.#context.report('agent.notOpened', { sessionId: session.id, code, message });
     const turn = await this.#laneTurn();
-    if (turn?.state === 'starting') return this.#failSend(turn, { code, message }, code !== 'AGENT_FAILED');
+    // A text that an earlier process may have sent must be looked for before it may be sent again.
+    const isUnsent = turn?.state === 'starting' && turn.id === this.#own && turn.id !== this.#sent;
+    const isFinal = code !== 'AGENT_FAILED';
+    if (turn?.state === 'starting' && (isUnsent || isFinal)) return this.#failSend(turn, { code, message }, isFinal);
     if (turn) await this.#lookLater();
   }
 
@@ -247,7 +258,7 @@ export class SessionTurns {
   }
 
   async #handle(event: DriverEvent, open: OpenSession): Promise<void> {
-    if (event.type === 'exited') return this.#died(event.reason, open.conversation);
+    if (event.type === 'exited') return this.#died(event, open.conversation);
     if (event.type === 'turnStarted') this.#deaths = 0;
     const consequence = await observe(this.#context, this.sessionId, event, open.driver.capabilities);
     if (event.type === 'turnStarted' || event.type === 'taken') await this.#stopCancelled(open);
@@ -266,10 +277,13 @@ export class SessionTurns {
     }
   }
 
-  async #died(reason: string, conversation: Conversation): Promise<void> {
+  async #died(exit: Extract<DriverEvent, { type: 'exited' }>, conversation: Conversation): Promise<void> {
+    const { reason, position } = exit;
     this.#open = undefined;
+    // What became of a text that it had is in its record, which the next process may be able to read: it is asked first.
+    if (this.#sent !== undefined) this.#own = undefined;
     this.#sent = undefined;
-    await buryAgent(this.#context, this.sessionId, conversation, reason);
+    await buryAgent(this.#context, this.sessionId, conversation, reason, position);
     this.#deaths++;
     const turn = await this.#laneTurn();
     if (turn?.state !== 'starting' || this.#deaths < deathLimit) return this.#deliver();

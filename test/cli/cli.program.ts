@@ -56,5 +56,6 @@ process.exitCode = await runCli(process.argv.slice(2), {
   examplesDirectory: '/',
   startServer,
   runDemoAgent: async () => 0,
-  checkAgentOffline: async ({ name }) => ({ name, found: true, warnings: [] }),
+  checkAgentOffline: () => Promise.reject(new Error('no agent is checked here')),
+  listAgentsOffline: async () => [],
 });

@@ -97,6 +97,7 @@ describe.skipIf(!program)('the codex driver, with the real program', () => {
     expect(await talk.conversation.steer({ id: steer, text: 'MARK-DROPPED' })).toEqual({
       outcome: 'written',
     });
+    expect(await talk.conversation.interrupt('another turn')).toBe('idle');
     expect(await talk.conversation.interrupt()).toBe('asked');
     expect(await talk.event('turnEnded')).toMatchObject({ status: 'interrupted', answer: '' });
     expect(await talk.conversation.evidence(steer)).toEqual({ state: 'absent' });

@@ -11,7 +11,10 @@ const background = (name: string, instruction: string): string =>
   `[[tool run_in_background ${JSON.stringify({ name, instruction })}]]`;
 
 const rules: Rule[] = [
-  { when: '\\[stemma ntc_\\S+ #\\d+\\] tests failed', steps: `${background('tests', 'Second try. [[slow 1 all green]]')} [[say started again]]` },
+  {
+    when: '\\[stemma ntc_\\S+ #\\d+\\] tests failed',
+    steps: `${background('tests', 'Second try. [[slow 1 all green]]')} [[say started again]]`,
+  },
   { when: '\\[stemma ntc_\\S+ #\\d+\\] (\\w+) succeeded', steps: '[[say handled $1]]' },
 ];
 const first = `Run the checks. ${background('lint', 'Lint it. [[slow 2 lint is clean]]')} ${background('tests', 'Test it. [[fail 400]]')} [[say both started]]`;
@@ -31,7 +34,10 @@ describe.skipIf(!codex)('a sequence on the real Codex CLI', () => {
 
   test('ends well, each message once', () => {
     expect(run.outcome).toBe('succeeded');
-    expect(server.model.log.filter((e) => e.type === 'request' && e.userTexts.at(-1)?.startsWith('Summarise.')).length).toBe(1);
+    expect(
+      server.model.log.filter((e) => e.type === 'request' && e.userTexts.at(-1)?.startsWith('Summarise.'))
+        .length,
+    ).toBe(1);
   });
 
   test('a failed child is retried from the continuation that handles it, under the same root', () => {
@@ -67,7 +73,10 @@ describe.skipIf(!codex)('steering the real Codex CLI', () => {
   let server: CodexServer;
   beforeAll(async () => {
     server = await CodexServer.start(codex ?? '', [
-      { when: '\\[stemma ntc_\\S+ #\\d+\\] quick failed', steps: `${background('quick', 'Again. [[slow 2 now it works]]')} [[say retrying]]` },
+      {
+        when: '\\[stemma ntc_\\S+ #\\d+\\] quick failed',
+        steps: `${background('quick', 'Again. [[slow 2 now it works]]')} [[say retrying]]`,
+      },
       { when: '\\[stemma ntc_\\S+ #\\d+\\] (\\w+) succeeded', steps: '[[say handled $1]]' },
     ]);
   });

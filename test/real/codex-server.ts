@@ -55,8 +55,21 @@ export class CodexServer {
     const data = join(this.directory, 'data');
     const child = spawn(
       process.execPath,
-      [program, 'up', '--json', '--port', '0', '--data', data, '--config', join(this.directory, 'stemma.yaml')],
-      { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...(fault ? { STEMMA_FAULT: fault } : {}) } },
+      [
+        program,
+        'up',
+        '--json',
+        '--port',
+        '0',
+        '--data',
+        data,
+        '--config',
+        join(this.directory, 'stemma.yaml'),
+      ],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: { ...process.env, ...(fault ? { STEMMA_FAULT: fault } : {}) },
+      },
     );
     this.#process = child;
     this.#exited = new Promise((resolve) => child.once('exit', resolve));
@@ -126,5 +139,7 @@ export class CodexServer {
 
 /** Where in the model's log a text was first heard, or -1. */
 export function firstHeard(model: ModelServer, part: string): number {
-  return model.log.findIndex((event) => event.type === 'request' && event.userTexts.at(-1)?.includes(part) === true);
+  return model.log.findIndex(
+    (event) => event.type === 'request' && event.userTexts.at(-1)?.includes(part) === true,
+  );
 }

@@ -82,7 +82,7 @@ function launch(world: World, process: AgentProcess, task?: string): void {
   const { activity, agent } = process;
   const kind = world.choices.pick(launchKinds);
   const label = `${world.label('w')}${kind === 'agent' ? 'a' : ''}`;
-  const cause = task === undefined ? causeWithin(world, process) : (world.truth.works.get(task)?.cause ?? null);
+  const cause = task ?? causeWithin(world, process);
   const work = world.truth.addWork({
     kind: 'work',
     label,
@@ -123,7 +123,7 @@ function beginTask(world: World, process: AgentProcess): void {
 
 function misbehaviour(world: World, process: AgentProcess): Action[] {
   const { label } = process.agent;
-  const { budgets, facts } = world;
+  const { budgets, facts, truth } = world;
   const actions: Action[] = [];
   const fault = (budget: string, name: string, run: () => void, weight = 3): void => {
     if (!budgets.has(budget)) return;
@@ -140,8 +140,9 @@ function misbehaviour(world: World, process: AgentProcess): Action[] {
   if (process.isHung) return actions;
   if (!process.isWaiting) fault('questions', `${at} asks`, () => ask(process));
   fault('turnFailures', `${at} fails`, () => fail(world, process));
-  // What hangs by itself, for nobody, is no message's and has no deadline: a person must end it.
-  if (activity.isLate) return actions;
+  // What hangs for nobody's message has no deadline: a person must end it.
+  const hasDeadline = truth.sourcesOf(activity).every((source) => source !== null && truth.hasDeadline(source));
+  if (activity.isLate || !hasDeadline) return actions;
   fault('hangs', `${at} hangs`, () => {
     process.isHung = true;
     facts.isHung = true;

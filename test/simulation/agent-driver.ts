@@ -111,7 +111,11 @@ class SimulatedConversation implements Conversation {
 
   /** What lies at or before this position is known. */
   skipTo(position: number): void {
-    while (this.#read < Math.min(position, this.#process.stream.length)) this.#note(this.#process.stream[this.#read++]);
+    for (const event of this.#process.stream) {
+      if (event.position > position) return;
+      this.#note(event);
+      this.#read++;
+    }
   }
 
   readAll(): void {

@@ -34,6 +34,8 @@ export class SimulatedAgent implements Worker {
   readonly record = new Map<string, string>();
   process: AgentProcess | undefined;
   turns = 0;
+  /** How much it has told, over all its processes. */
+  position = 0;
 
   constructor(label: string, sessionId: SessionId, kind: AgentKind, truth: Truth) {
     this.label = label;
@@ -61,6 +63,8 @@ export class SimulatedAgent implements Worker {
 export class AgentProcess {
   readonly agent: SimulatedAgent;
   readonly stream: DriverEvent[] = [];
+  /** Every background task that it ever began. */
+  readonly begun: string[] = [];
   readonly tasks = new Map<string, LiveTask>();
   /** Background tasks that have begun without a word about it yet. */
   readonly untold = new Set<string>();
@@ -73,14 +77,12 @@ export class AgentProcess {
   isHung = false;
   isWaiting = false;
   isInterruptAsked = false;
-  readonly #begun: string[] = [];
-
   constructor(agent: SimulatedAgent) {
     this.agent = agent;
   }
 
   tell(event: Unplaced): void {
-    this.stream.push({ ...event, position: this.stream.length + 1 } as DriverEvent);
+    this.stream.push({ ...event, position: ++this.agent.position } as DriverEvent);
   }
 
   accept(deliveryId: string, text: string, as: HeldText['as']): void {
@@ -169,7 +171,7 @@ export class AgentProcess {
   startTask(label: string): void {
     this.tasks.set(label, { taskId: label, name: label });
     this.untold.add(label);
-    this.#begun.push(label);
+    this.begun.push(label);
   }
 
   tellTask(label: string): void {
@@ -194,7 +196,7 @@ export class AgentProcess {
     for (const call of this.calls) if (call.work.stage === 'calling') call.work.stage = 'never';
     this.calls = this.calls.filter((call) => call.stage === 'handling');
     // Background work of which nobody has heard when it dies: nobody can ever hear of it.
-    for (const label of this.#begun) {
+    for (const label of this.begun) {
       const work = this.agent.truth.works.get(label);
       if (work) work.stage = work.isKnown ? 'ended' : 'never';
     }

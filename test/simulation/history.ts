@@ -216,6 +216,7 @@ class Play implements History {
         this.#world.note(`  ${agent.label} died meanwhile`);
         process.die('killed while nobody watched');
       }
+      if (!process.isAlive) this.#world.truth.forgetWakes(process.begun);
     }
     for (const work of this.#world.truth.works.values()) {
       const isInFlight = [...this.#world.agents.values()].some((agent) =>

@@ -80,6 +80,7 @@ export class Observer {
   #learn(before: MemorySnapshot, state: MemorySnapshot): void {
     const { truth, facts } = this.#world;
     for (const row of state.executions) {
+      if (row.cancelRequested !== null) truth.cancelled.add(row.name);
       const work = truth.works.get(row.name);
       if (!work) continue;
       work.isKnown = true;
@@ -116,11 +117,16 @@ export class Observer {
   #checkClosed(state: MemorySnapshot): void {
     const { truth, violations } = this.#world;
     for (const row of state.executions) {
-      if (!row.closed || row.kind === 'continuation' || row.kind === 'late') continue;
+      if (!row.closed || isNeverParent(row)) continue;
       const alive = truth.alive(row.name, row.cancelRequested ? 'programs' : 'all');
       if (alive) return violations.report('CLOSED_EARLY', `${row.name} is closed while ${alive}`);
     }
   }
+}
+
+/** Nothing is caused by these themselves: what they launch is caused by what they handle, or by their own parent. */
+function isNeverParent({ kind }: Execution): boolean {
+  return kind === 'continuation' || kind === 'late' || kind === 'task';
 }
 
 function sessionOf(message: SessionId | undefined, work: SessionId | null | undefined): SessionId | undefined {

@@ -16,8 +16,9 @@ export function checkOutcomes(context: CommitContext): void {
   checkDropped(context);
 }
 
-function hasTimedOut({ after }: CommitContext): boolean {
-  return after.executions.some((row) => row.verdict === 'TIMED_OUT');
+function hasTimedOut({ after, world }: Pick<CommitContext, 'after' | 'world'>): boolean {
+  const now = world.clock.now();
+  return after.executions.some((row) => row.deadlineAt !== null && row.deadlineAt <= now && row.cancelRequested);
 }
 
 /** Only what was asked to stop, or whose turn a person interrupted, is cancelled. */
@@ -31,7 +32,7 @@ function checkCancelled({ world }: CommitContext, row: Execution): void {
 function checkRoot({ world }: CommitContext, row: Execution): void {
   if (row.cancelRequested === null) return;
   const { outcome, outcomeCode } = row;
-  const isRight = outcome === 'cancelled' || (outcome === 'failed' && outcomeCode === 'TIMED_OUT');
+  const isRight = outcome === 'cancelled' || (row.cancelRequested.actor.kind === 'deadline' && outcome === 'failed');
   if (!isRight && row.cancelRequested.actor.kind !== 'parent')
     world.violations.report('UNCANCELLED', `${row.name} was cancelled, and its outcome is ${outcome} ${outcomeCode}`);
 }
@@ -45,7 +46,7 @@ function checkDropped({ world, before, after }: CommitContext): void {
     const isTrue: Record<string, boolean> = {
       dropped: true,
       detached: true,
-      cancelled: world.asked.cancels > 0 || hasTimedOut({ after } as CommitContext),
+      cancelled: world.asked.cancels > 0 || hasTimedOut({ after, world }),
       interrupted: world.asked.interrupted.has(notice.sessionId) || world.asked.cancels > 0,
       session_stopped: world.asked.stopped.has(notice.sessionId),
       undeliverable: notice.attempt >= 2 || world.facts.isConversationGone,

@@ -1,7 +1,8 @@
+import type { SessionId } from '../../src/base/ids.ts';
 import type { Execution } from '../../src/ledger/execution.ts';
 import type { CommitContext } from './checks-context.ts';
 import { describe } from './observer.ts';
-import type { Work } from './truth.ts';
+import type { Activity, Work } from './truth.ts';
 
 /**
  * Work is counted on those who shared the turn in which it was launched, and on nobody else; a result goes to the session
@@ -25,7 +26,9 @@ function checkBirth(context: CommitContext, row: Execution): void {
   const { world, before, after } = context;
   const parent = after.executions.find((other) => other.id === row.parentId);
   const wasCancelled = before.executions.find((other) => other.id === row.parentId)?.cancelRequested;
-  if (parent && wasCancelled)
+  // Background work that lives already is counted and ended; everything else is not begun.
+  const isEnding = row.kind === 'task' && row.cancelRequested !== null;
+  if (parent && wasCancelled && !isEnding)
     world.violations.report('ZOMBIE', `${describe(row)} was registered below ${parent.name}, which was cancelled`);
   const work = world.truth.works.get(row.name);
   if (!work) return;
@@ -39,16 +42,29 @@ function checkBirth(context: CommitContext, row: Execution): void {
 
 /** Whether this execution shared the activity from which the work came. */
 function mayCount(context: CommitContext, work: Work, counted: Execution): boolean {
-  const { world, after, continuations } = context;
+  const { after, continuations } = context;
   if (work.cause !== null && work.tells === null) return counted.name === work.cause;
   const tasks = after.executions.filter((row) => row.kind === 'task' && row.runsIn === work.tells);
   if (tasks.some((task) => task.parentId === counted.id)) return true;
   const { activity } = work;
-  if (!activity) return false;
-  if (counted.kind === 'late') return activity.isLate;
+  if (!activity) return work.tells !== null && counted.runsIn === work.tells && isKnownByOrder(context, work.tells);
+  if (counted.kind === 'late') return activity.isLate || isAboutDropped(context, activity);
   const labels = new Set([...activity.carried.map((one) => one.label), ...activity.wokenBy]);
   if (counted.kind === 'message') return labels.has(counted.name);
   const results = continuations.get(counted.id) ?? new Set();
-  void world;
   return [...results].some((label) => labels.has(label));
+}
+
+/** A call of a background task that only its order places is counted on whatever turn runs then. */
+function isKnownByOrder({ world }: CommitContext, sessionId: SessionId): boolean {
+  return world.agents.get(sessionId)?.kind.capabilities.locatesCalls === 'byOrder';
+}
+
+/** What an agent does about a result that somebody has dropped meanwhile is late activity. */
+function isAboutDropped({ world }: CommitContext, activity: Activity): boolean {
+  const labels = [...activity.carried.map((one) => one.label), ...activity.wokenBy];
+  return labels.some((label) => {
+    const work = world.truth.works.get(label);
+    return work !== undefined && (work.excuse !== undefined || work.isDetached);
+  });
 }

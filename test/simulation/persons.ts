@@ -46,7 +46,7 @@ function messages(world: World, server: Server, state: MemorySnapshot): Whim[] {
         name: `a person launches a workflow for ${session.title}`,
         run: () => {
           const label = world.label('w');
-          const common = { kind: 'work', label, cause: null, activity: undefined, stage: 'calling' } as const;
+          const common = { kind: 'work', label, cause: null, isRoot: true, activity: undefined, stage: 'calling' } as const;
           const work = world.truth.addWork({ ...common, tells: session.id });
           const caller = { by: 'person', reportsTo: session.id } as const;
           server.run('launch', async () => {

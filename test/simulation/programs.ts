@@ -34,8 +34,7 @@ export class Programs {
   begin(row: Execution, work: Work): void {
     if (this.#programs.has(row.id)) return;
     const { budgets, choices, facts } = this.#world;
-    const canBeEnded = [...this.#world.truth.messages.keys()].some((label) => this.#world.truth.isUnder(work.label, label));
-    const isEndless = canBeEnded && budgets.has('endless') && choices.chance(30) && budgets.spend('endless');
+    const isEndless = this.#world.truth.hasDeadline(work.label) && budgets.has('endless') && choices.chance(30) && budgets.spend('endless');
     if (isEndless) facts.isHung = true;
     this.#programs.set(row.id, newProgram(row.id, work, isEndless));
   }

@@ -31,7 +31,7 @@ export function checkRest(world: World, state: MemorySnapshot): void {
 function checkWorks({ truth, violations }: World): void {
   for (const work of truth.works.values()) {
     const isOwed = work.stage === 'ended' && work.tells !== null && !work.isDetached;
-    if (isOwed && !work.isHandled && work.excuse === undefined)
+    if (isOwed && !work.isHandled && work.excuse === undefined && !truth.isCancelled(work.label))
       violations.report('LOST', `nobody ever heard of the end of ${work.label}`);
   }
 }

@@ -17,6 +17,8 @@ export interface Work {
   readonly kind: 'work' | 'task';
   readonly label: string;
   readonly cause: string | null;
+  /** A person launched it: its result is counted on itself. */
+  readonly isRoot: boolean;
   /** The session whose agent must hear of the end; null where only a program does. */
   readonly tells: SessionId | null;
   /** The activity of the agent that launched it, if an agent did while it was at work. */
@@ -60,6 +62,8 @@ export class Truth {
   readonly works = new Map<string, Work>();
   readonly workers: Worker[] = [];
   readonly #violations: Violations;
+  /** What somebody has asked to end, and all below it: nobody needs to hear of its results. */
+  readonly cancelled = new Set<string>();
   readonly #takenResults = new Set<string>();
 
   constructor(violations: Violations) {
@@ -70,8 +74,8 @@ export class Truth {
     this.messages.set(label, { kind: 'message', label, cause, sessionId, taken: 0 });
   }
 
-  addWork(given: Pick<Work, 'kind' | 'label' | 'cause' | 'tells' | 'activity' | 'stage'>): Work {
-    const work: Work = { ...given, isKnown: false, isHandled: false, excuse: undefined, isDetached: false };
+  addWork(given: Pick<Work, 'kind' | 'label' | 'cause' | 'tells' | 'activity' | 'stage'> & { isRoot?: boolean }): Work {
+    const work: Work = { isRoot: false, ...given, isKnown: false, isHandled: false, excuse: undefined, isDetached: false };
     this.works.set(work.label, work);
     return work;
   }
@@ -96,11 +100,17 @@ export class Truth {
   #sourceOf(label: string): string | null {
     const work = this.works.get(label);
     if (!work) return label;
-    return work.isDetached ? null : work.cause;
+    if (work.isDetached || work.excuse !== undefined) return null;
+    return work.isRoot ? label : work.cause;
   }
 
   #isAbout(source: string | null, above: string): boolean {
     return source !== null && this.isUnder(source, above);
+  }
+
+  /** Whether a message, which has a deadline, is behind it. */
+  hasDeadline(label: string): boolean {
+    return [...this.messages.keys()].some((message) => this.isUnder(label, message));
   }
 
   /** Whether it was detached, or is below something that was. */
@@ -143,6 +153,16 @@ export class Truth {
     this.#takenResults.add(label);
   }
 
+  /** The agent died where nobody saw it: nobody can know that it had woken. */
+  forgetWakes(labels: readonly string[]): void {
+    for (const label of labels) this.#takenResults.delete(label);
+  }
+
+  /** Whether it was cancelled, or is below something that was. */
+  isCancelled(label: string): boolean {
+    return [...this.cancelled].some((above) => this.isUnder(label, above));
+  }
+
   /** An agent is idle again. What it took up is handled if it succeeded. */
   finish(activity: Activity, hasSucceeded: boolean): void {
     if (!hasSucceeded) return;
@@ -156,8 +176,8 @@ export class Truth {
   /** What of `above` is alive, in words; undefined when all of it is over and handled. */
   alive(above: string, only: 'all' | 'programs' = 'all'): string | undefined {
     for (const work of this.works.values()) {
-      const why = stateOf(work, only);
-      if (why && !work.isDetached && work.label !== above && this.isUnder(work.label, above)) return why;
+      const why = work.stage === 'ended' && this.isCancelled(work.label) ? undefined : stateOf(work, only);
+      if (why && !work.isDetached && (work.label !== above || work.isRoot) && this.isUnder(work.label, above)) return why;
     }
     if (only === 'programs') return undefined;
     for (const worker of this.workers) {

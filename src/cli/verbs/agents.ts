@@ -1,62 +1,125 @@
-import { describeError } from '../../base/errors.ts';
+import { describeError, StemmaError } from '../../base/errors.ts';
+import type { StemmaClient } from '../../client/stemma-client.ts';
+import { capabilityLines, caseHeading, caseLines, foundLines, summaryLine } from '../agent-report.ts';
 import { findConfigFile } from '../config-file.ts';
 import type { CliContext } from '../context.ts';
-import { formatDuration } from '../durations.ts';
 import { exitCodes } from '../exit.ts';
-import type { AgentCheckReport } from '../ports.ts';
-import { printPage } from '../table.ts';
-import { plainBlock, plainLine } from '../text.ts';
+import { span } from '../line.ts';
+import type { AgentCheckReport, AgentListing, AgentsRequest } from '../ports.ts';
+import { type Cell, printPage } from '../table.ts';
+import { plainLine } from '../text.ts';
 import { type Options, type Registrar, requiredText, textOf } from '../verb.ts';
+
+/** How long a server may take to look for one program; its own look takes ten seconds at most. Milliseconds. */
+const lookMs = 15_000;
 
 /** `stemma agent ls | check`. */
 export function addAgentVerbs({ program, verb }: Registrar): void {
   const agent = program.command('agent').description('the agent profiles: list, check');
-  agent.command('ls').description('list the agent profiles of the server').action(verb(list));
+  agent
+    .command('ls')
+    .description('the agent profiles and what is found of them; without a server, those of the configuration')
+    .option(...configOption)
+    .action(verb(list));
   agent
     .command('check')
-    .description('find the program of a profile and its version; needs no server')
+    .description('check on this machine that the driver of a profile keeps its contract; needs no server')
     .argument('<name>', 'the profile')
-    .option('--turn', 'also hold one turn with it: costs a few tokens')
-    .option('--config <file>', 'the configuration file (else STEMMA_CONFIG, else ./stemma.yaml)')
+    .option('--turn', 'also run the cases that hold turns: they cost what the model costs')
+    .option('--case <case>', 'run this case alone')
+    .option(...configOption)
     .action(verb(check));
 }
 
-async function list(context: CliContext): Promise<number> {
-  const client = await context.connect();
-  const page = await client.call('listAgents');
-  const rows = page.items.map(({ name, driver, model, command }) => [
+const configOption = [
+  '--config <file>',
+  'the configuration file (else STEMMA_CONFIG, else ./stemma.yaml)',
+] as const;
+
+async function list(context: CliContext, _args: readonly unknown[], options: Options): Promise<number> {
+  const items = await listings(context, options);
+  const rows = items.map(({ name, driver, model, command, check }): Cell[] => [
     plainLine(name),
     plainLine(driver),
     plainLine(model ?? ''),
+    versionCell(check),
+    check && check.warnings.length > 0 ? span(String(check.warnings.length), 'warn') : '',
     plainLine(command.join(' ')),
   ]);
-  return printPage(context, page, ['NAME', 'DRIVER', 'MODEL', 'COMMAND'], rows, 'There is no agent profile.');
+  const heading = ['NAME', 'DRIVER', 'MODEL', 'VERSION', 'WARNINGS', 'COMMAND'];
+  return printPage(context, { items }, heading, rows, 'There is no agent profile.');
+}
+
+function versionCell(check: AgentListing['check']): Cell {
+  if (check === undefined) return span('no answer', 'warn');
+  return check.found ? plainLine(check.version ?? 'found') : span('not found', 'bad');
+}
+
+// A server knows its own profiles and its own machine. Without one, or for a file that is named, they are those that a
+// server would have here.
+async function listings(context: CliContext, options: Options): Promise<AgentListing[]> {
+  const request = agentsRequest(context, options);
+  if (options['config'] !== undefined) return context.deps.listAgentsOffline(request);
+  try {
+    const client = await context.connect();
+    const { items } = await client.call('listAgents');
+    return await Promise.all(items.map(async (item) => ({ ...item, check: await look(client, item.name) })));
+  } catch (thrown) {
+    const isNone = thrown instanceof StemmaError && thrown.code === 'UNREACHABLE';
+    if (!isNone || context.isServerNamed || context.isDataFlag) throw thrown;
+  }
+  context.talk(`No server runs; these are the profiles of ${request.configFile ?? 'every server'}.`);
+  return context.deps.listAgentsOffline(request);
+}
+
+async function look(client: StemmaClient, id: string): Promise<AgentListing['check']> {
+  const late = new AbortController();
+  const cancel = client.clock.after(lookMs, () => late.abort());
+  try {
+    const { found, version, warnings } = await client.call('checkAgent', { id, signal: late.signal });
+    return { found, version, warnings };
+  } catch (thrown) {
+    if (late.signal.aborted) return undefined;
+    throw thrown;
+  } finally {
+    cancel();
+  }
 }
 
 async function check(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
-  const report = await reportOn(context, requiredText(args[0]), options);
+  const name = requiredText(args[0]);
+  const only = textOf(options['case']);
+  const isLive = !context.isJson;
+  const report = await context.interruptible(async (signal) => {
+    const checked = await context.deps.checkAgentOffline({
+      ...agentsRequest(context, options),
+      name,
+      turn: options['turn'] === true,
+      ...(only === undefined ? {} : { only }),
+      cwd: context.deps.cwd,
+      signal,
+      onFound: (found) => {
+        if (!isLive) return;
+        context.lines(foundLines(name, found));
+        if (found.found) context.lines([[], caseHeading()]);
+      },
+      onCase: (result) => isLive && context.lines(caseLines(result)),
+    });
+    // What was started is gone by now; half a check is no check.
+    signal.throwIfAborted();
+    return checked;
+  });
   if (context.isJson) context.document(report);
-  else printReport(context, report);
+  else if (report.found) printEnd(context, report);
   if (!report.found) return describeError('AGENT_UNAVAILABLE').exit;
-  return report.turn?.ok === false ? exitCodes.failed : exitCodes.ok;
+  return report.passed ? exitCodes.ok : exitCodes.failed;
 }
 
-// A server that was named knows its own profiles and its own machine; a turn is held here, where it disturbs nobody.
-async function reportOn(context: CliContext, name: string, options: Options): Promise<AgentCheckReport> {
-  const turn = options['turn'] === true;
-  const { cwd, env, checkAgentOffline } = context.deps;
-  if (context.isServerNamed && !turn) return (await context.connect()).call('checkAgent', { id: name });
-  const configFile = findConfigFile(cwd, textOf(options['config']) ?? env['STEMMA_CONFIG']);
-  return checkAgentOffline({ name, turn, cwd, ...(configFile === undefined ? {} : { configFile }) });
+function printEnd(context: CliContext, report: AgentCheckReport): void {
+  context.lines([[], ...capabilityLines(report.capabilities), [], summaryLine(report)]);
 }
 
-function printReport(context: CliContext, { name, found, version, warnings, turn }: AgentCheckReport): void {
-  context.data(
-    `${plainLine(name)}: ${found ? `found${version === undefined ? '' : `, version ${plainLine(version)}`}` : 'not found'}`,
-  );
-  for (const warning of warnings) context.data(`- ${plainLine(warning)}`);
-  if (turn)
-    context.data(
-      `turn: ${turn.ok ? 'ok' : 'failed'} after ${formatDuration(turn.durationMs)}: ${plainBlock(turn.text)}`,
-    );
+function agentsRequest({ deps }: CliContext, options: Options): AgentsRequest {
+  const configFile = findConfigFile(deps.cwd, textOf(options['config']) ?? deps.env['STEMMA_CONFIG']);
+  return configFile === undefined ? {} : { configFile };
 }

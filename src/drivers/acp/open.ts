@@ -139,6 +139,9 @@ async function openIn(
   });
   const opened = await openSession(opening, request);
   if (!opened.ok) return giveUp(opened, opening, process, request.profile);
+  if (opening.exited !== undefined) {
+    return giveUp({ ok: false, why: 'exited', message: opening.exited }, opening, process, request.profile);
+  }
   decideFates(log, opening.past);
   const { session, agent } = opened;
   const { id, at } = session;
@@ -147,7 +150,6 @@ async function openIn(
   for (const what of opening.noise) conversation.noise(what);
   for (const what of shortcomings(agent, request.profile)) conversation.noise(what);
   for (const { message, end } of opening.rest) conversation.takeMessage(message, end);
-  if (opening.exited !== undefined) conversation.exit(opening.exited);
   conversation.goLive();
   return { ok: true, how: request.nativeId === undefined ? 'started' : 'resumed', conversation };
 }

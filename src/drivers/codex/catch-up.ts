@@ -1,4 +1,4 @@
-import type { History } from './history.ts';
+import { type History, orIfRefused } from './history.ts';
 import { type RecordedTurn, type Replayed, replayTurn } from './replay.ts';
 import { positionsPerTurn, type ThreadState, turnPosition } from './thread-state.ts';
 import { type CodexTurn, completed, type Signal, started } from './wire.ts';
@@ -132,7 +132,7 @@ async function readBackground(
   }
   const living = new Map<string, Signal>();
   for (const threadId of [state.threadId, ...agents]) {
-    for (const { itemId, command } of await history.terminals(threadId)) {
+    for (const { itemId, command } of await orIfRefused(history.terminals(threadId), [])) {
       living.set(itemId, { type: 'commandFound', threadId, turnId: newest?.turn.id ?? '', itemId, command });
     }
   }
@@ -151,8 +151,16 @@ async function readAgent(
   const before: Signal[] = [];
   const after: Signal[] = [];
   const isLoaded = await since.resume(threadId);
-  const turns = await history.turns(threadId, () => true);
-  for (const turn of turns.slice(0, 5).reverse()) {
+  const turns = await orIfRefused(
+    history.turns(threadId, () => true),
+    [],
+  );
+  for (const turnId of known) {
+    // A sub-agent that Codex does not know any more will not tell how it ended.
+    const isListed = turns.some((turn) => turn.id === turnId);
+    if (!isListed) after.push({ type: 'turnCompleted', threadId, turnId, status: 'died' });
+  }
+  for (const turn of turns.slice(0, turnsOfStrangers).reverse()) {
     const isOfNewest = newest !== undefined && turn.rootTurnId === newest.turn.id;
     if (!known.has(turn.id) && !isOfNewest && turn.status !== 'inProgress') continue;
     before.push(started(threadId, turn));
@@ -184,7 +192,7 @@ async function readEndedTasks(
   for (const [itemId, { threadId, turnId }] of state.commands) {
     // A command of the running turn is no task yet; the end of the turn will look for it.
     if (living.has(itemId) || !state.tasks.has(itemId)) continue;
-    const entry = await history.item(threadId, turnId, itemId);
+    const entry = await orIfRefused(history.item(threadId, turnId, itemId), undefined);
     const unknown = {
       type: 'commandExecution',
       id: itemId,

@@ -44,12 +44,13 @@ export class CodexConversation implements Conversation {
     return this.#thread.state.deliveries.get(deliveryId) === undefined ? 'unknown' : 'taken';
   }
 
-  async interrupt(): Promise<'asked' | 'idle' | 'unknown'> {
+  async interrupt(nativeTurnId?: string): Promise<'asked' | 'idle' | 'unknown'> {
     const thread = this.#thread;
     if (thread.hasExited) return 'idle';
     if (!(await thread.stream.flushed(readyMs))) return 'unknown';
     const turnId = thread.state.turn?.id ?? thread.state.starting?.turnId;
     if (turnId === undefined) return thread.state.starting ? 'unknown' : 'idle';
+    if (nativeTurnId !== undefined && nativeTurnId !== turnId) return 'idle';
     const answer = await thread.call('turn/interrupt', { threadId: thread.id, turnId });
     if (answer.outcome === 'ok') return 'asked';
     if (answer.outcome !== 'refused') return 'unknown';

@@ -14,7 +14,25 @@ import {
 export type Call = (method: string, params: unknown) => Promise<Answer>;
 
 /** Nothing could be learned: the server did not answer, refused, or answered something else. */
-export class Unreadable extends Error {}
+export class Unreadable extends Error {
+  /** Whether the server answered, and said no: asking again will not help. */
+  readonly isRefusal: boolean;
+
+  constructor(message: string, isRefusal = false) {
+    super(message);
+    this.isRefusal = isRefusal;
+  }
+}
+
+/** What was read, or `fallback` when the server has no such thing. Throws `Unreadable` when it did not answer. */
+export async function orIfRefused<Value>(reading: Promise<Value>, fallback: Value): Promise<Value> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof Unreadable && error.isRefusal) return fallback;
+    throw error;
+  }
+}
 
 const pageSize = 100;
 const mostPages = 200;
@@ -115,7 +133,8 @@ export class History {
 
   async #ask<Result>(method: string, params: unknown, schema: z.ZodType<Result>): Promise<Result> {
     const answer = await this.#call(method, params);
-    if (answer.outcome !== 'ok') throw new Unreadable(`${method}: ${answer.message}`);
+    if (answer.outcome !== 'ok')
+      throw new Unreadable(`${method}: ${answer.message}`, answer.outcome === 'refused');
     const read = schema.safeParse(answer.result);
     if (!read.success) throw new Unreadable(`${method} answered in a shape that is not known`);
     return read.data;

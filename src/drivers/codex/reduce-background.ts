@@ -99,6 +99,7 @@ export function reduceAgent(
     case 'turnError':
     case 'usage':
     case 'idle':
+    case 'settings':
     case 'requestResolved':
       return;
   }

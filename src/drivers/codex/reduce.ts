@@ -54,6 +54,7 @@ function reduceOwn(draft: Draft, signal: Exclude<Signal, { type: 'limits' }>, co
     case 'commandFound':
       return findCommand(draft, signal);
     case 'idle':
+    case 'settings':
     case 'requestResolved':
       return;
   }

@@ -7,6 +7,8 @@ export interface Route {
   readonly onSignal: (signal: Signal) => void;
   readonly onRequest: (request: ServerRequest) => void;
   readonly onNoise: (what: string) => void;
+  /** The connection broke: from now on things happen that are not heard. */
+  readonly onDisconnect: () => void;
   /** Connected anew: what happened meanwhile was not heard and has to be read from the record. */
   readonly onReconnect: () => void;
   /** The server is verified dead, and so is everything it had started. */

@@ -149,6 +149,7 @@ export class ServerLink {
   #onClose(client: RpcClient): void {
     if (client !== this.#client || !this.#isConnected) return;
     this.#isConnected = false;
+    this.routes.everyone((route) => route.onDisconnect());
     void this.#connectAgain();
   }
 

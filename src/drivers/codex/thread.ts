@@ -2,6 +2,7 @@ import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { Serial } from '../../base/serial.ts';
 import { pause } from '../../processes/pause.ts';
 import type { OpenRequest } from '../port.ts';
+import { Barrier } from './barrier.ts';
 import { readMissed } from './catch-up.ts';
 import type { Unplaced } from './draft.ts';
 import type { Floor } from './floor.ts';
@@ -31,6 +32,7 @@ export class CodexThread {
   readonly questions: Questions;
   readonly history: History;
   readonly route: Route;
+  readonly barrier: Barrier;
   /** Codex's own file of the thread. */
   path: string | undefined;
   #record: ThreadRecord;
@@ -66,6 +68,7 @@ export class CodexThread {
       reject: (id, text) => link.reject(id, text),
       emit: (event) => this.emit(event),
     });
+    this.barrier = new Barrier(record.threadId, clock, this.call);
     this.route = this.#makeRoute();
   }
 
@@ -108,6 +111,7 @@ export class CodexThread {
     const answer = await this.link.call('thread/resume', params, loadMs);
     const read = threadAnswer.safeParse(answer.outcome === 'ok' ? answer.result : undefined);
     this.path = read.data?.thread.path ?? this.path;
+    this.barrier.disabledPlugins = read.data?.disabledPluginIds ?? this.barrier.disabledPlugins;
     if (read.success && !isLoaded) this.save({ tools: toolsFingerprint(this.request.tools) });
     return answer;
   }
@@ -171,6 +175,7 @@ export class CodexThread {
       onSignal: (signal) => this.#onSignal(signal),
       onRequest: (request) => this.stream.inOrder(() => this.questions.ask(request)),
       onNoise: (what) => this.emit({ type: 'noise', what }),
+      onDisconnect: () => this.stream.hold(),
       onReconnect: () => void this.#readings.run(() => this.#onReconnect()),
       onExit: (reason) => this.#onExit(reason),
       ownsTurn: (turnId) =>
@@ -184,6 +189,7 @@ export class CodexThread {
     if (signal.type === 'requestResolved') {
       return this.stream.inOrder(() => this.questions.resolved(signal.requestId));
     }
+    if (signal.type === 'settings') return this.barrier.heard(signal.threadId, signal.disabledPlugins);
     this.stream.push(signal);
     if (signal.type === 'idle' && signal.threadId === this.id) {
       // The end comes in the same moment. When it does not, it was lost on the way, and the record has it.

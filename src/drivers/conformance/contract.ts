@@ -6,6 +6,7 @@ export class Contract {
   readonly violations: string[] = [];
   readonly #delivered: ReadonlySet<string>;
   readonly #running = new Set<string>();
+  readonly #assumed = new Set<string>();
   readonly #ended = new Set<string>();
   readonly #begunFor = new Set<string>();
   #position: number;
@@ -23,9 +24,15 @@ export class Contract {
     this.#silence ??= why;
   }
 
-  /** Turns that an earlier conversation of the same process left running. */
+  /**
+   * Turns that an earlier conversation of the same process left running. The start of such a turn on a text of ours may be
+   * told once more: an adopter that is asked about the text rather says it twice than not at all.
+   */
   assumeRunning(turns: Iterable<string>): void {
-    for (const turn of turns) this.#running.add(turn);
+    for (const turn of turns) {
+      this.#running.add(turn);
+      this.#assumed.add(turn);
+    }
   }
 
   /** Turns that have begun and not ended. */
@@ -49,6 +56,8 @@ export class Contract {
 
   #seeStart(event: Extract<DriverEvent, { type: 'turnStarted' }>): void {
     const { nativeTurnId: turn, deliveryId } = event;
+    const isToldAgain = deliveryId !== undefined && this.#assumed.delete(turn) && this.#running.has(turn);
+    if (isToldAgain) this.#running.delete(turn);
     if (this.#running.has(turn) || this.#ended.has(turn)) this.#violate(`turn ${turn} started twice`);
     for (const other of this.#running) this.#violate(`turn ${turn} started while ${other} was running`);
     this.#running.add(turn);

@@ -96,7 +96,7 @@ export class Rig {
       cwd: this.#directory,
       directory: this.#directory,
       position: this.#position(),
-      unresolved: this.#lastId === undefined ? [] : [this.#lastId],
+      unresolved: this.#unresolved(),
       ...(this.#nativeId === undefined ? {} : { nativeId: this.#nativeId }),
       ...(this.tools === undefined ? {} : { tools: { url: this.tools.url, token: this.tools.token } }),
       emit: (event) => {
@@ -236,6 +236,16 @@ export class Rig {
     }
     this.tools?.onCall(undefined);
     return this.#contracts.flatMap(({ violations }) => violations);
+  }
+
+  /** The text whose turn has not ended: as for a server, its fate is open until then, even if its start was told. */
+  #unresolved(): string[] {
+    const id = this.#lastId;
+    if (id === undefined) return [];
+    const turns = this.events.flatMap((event) =>
+      event.type === 'turnStarted' && event.deliveryId === id ? [event.nativeTurnId] : [],
+    );
+    return this.ends().some((end) => turns.includes(end.nativeTurnId)) ? [] : [id];
   }
 
   #position(): number {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { RequestError } from '@agentclientprotocol/sdk';
 import { assertNever } from '../../base/assert-never.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -72,6 +73,8 @@ async function act(
       return stage.update(chunk('agent_thought_chunk', action.text));
     case 'wait':
       return pause(stage.clock, action.ms, stage.signal);
+    case 'until':
+      return untilExists(action.file, stage);
     case 'call':
       return callTool(action, stage);
     case 'work':
@@ -118,6 +121,13 @@ async function misbehave(action: Misbehaviour, stage: Stage): Promise<void> {
     default:
       assertNever(action);
   }
+}
+
+/** How often a script looks for the file that it waits for, in milliseconds. */
+const lookEveryMs = 10;
+
+async function untilExists(file: string, stage: Stage): Promise<void> {
+  while (!existsSync(file)) await pause(stage.clock, lookEveryMs, stage.signal);
 }
 
 async function callTool(action: Extract<Action, { verb: 'call' }>, stage: Stage): Promise<void> {

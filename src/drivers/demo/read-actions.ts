@@ -53,6 +53,9 @@ const verbs: { readonly [V in Verb]: z.ZodType<Action> } = {
     .transform(({ say, afterMs }) => ({ verb: 'say', text: say, afterMs })),
   think: z.strictObject({ think: z.string() }).transform(({ think }) => ({ verb: 'think', text: think })),
   wait: z.strictObject({ wait: ms }).transform(({ wait }) => ({ verb: 'wait', ms: wait })),
+  until: z
+    .strictObject({ until: z.string().min(1) })
+    .transform(({ until }) => ({ verb: 'until', file: until })),
   call: z
     .strictObject({
       call: z.string().min(1),

@@ -11,6 +11,8 @@ export type Action =
   | { readonly verb: 'say'; readonly text: string; readonly afterMs: number }
   | { readonly verb: 'think'; readonly text: string }
   | { readonly verb: 'wait'; readonly ms: number }
+  /** Waits for a file, relative to the working directory, to exist: whoever makes it says when the agent goes on. */
+  | { readonly verb: 'until'; readonly file: string }
   /** Calls a tool of the MCP servers. `silent`: without telling the client; `saveAs`: the result is `{{name}}` from then on. */
   | {
       readonly verb: 'call';

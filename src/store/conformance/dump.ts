@@ -1,9 +1,9 @@
-import type { StoredEvent } from '../../ledger/store.ts';
 import type { TurnOwner } from '../../ledger/turn.ts';
 import type { WakeRow } from '../../wakeups/rows.ts';
 import type { Hold } from '../memory/state.ts';
 import type { Cell } from '../sqlite/driver.ts';
 import { openDatabase } from '../sqlite/driver.ts';
+import { eventsOf } from '../sqlite/event-statements.ts';
 import { SqliteTables } from '../sqlite/tables.ts';
 import type { Table } from '../sqlite/table.ts';
 import type { Dump } from './adapters.ts';
@@ -35,10 +35,7 @@ export async function dumpOf(file: string, library: 'libsql' | 'node'): Promise<
       wakeups: cells('SELECT kind, target, due, revision FROM wakeups').map(
         ([kind, target, at, revision]) => ({ kind, target, at, revision }) as WakeRow,
       ),
-      events: cells('SELECT sequence, type, at, root_id, session_id, data FROM events ORDER BY sequence').map(
-        ([sequence, type, at, rootId, sessionId, data]) =>
-          ({ sequence, type, at, rootId, sessionId, data: JSON.parse(String(data)) }) as StoredEvent,
-      ),
+      events: cells('SELECT sequence, count, written FROM events ORDER BY sequence').flatMap(eventsOf),
     };
   } finally {
     db.close();

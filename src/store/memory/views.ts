@@ -109,12 +109,14 @@ function treeOf(state: MemoryState, rootId: string, limit: number): Tree | undef
     if (row.kind === 'message' && !isSettled(row.state))
       steerIds.add(state.rows('input').get(row.id)?.steerId);
   }
+  const isOwed = (id: string): boolean =>
+    [...state.rows('notice').values()].some((row) => row.executionId === id && isPending(row.state));
   return {
     executions: inTreeOrder(executions),
     notices,
     holds: holds.sort((a, b) => (edge(a) < edge(b) ? -1 : 1)),
     held: [...state.rows('execution').values()]
-      .filter((row) => heldIds.has(row.id) && !row.closed && row.rootId !== rootId)
+      .filter((row) => heldIds.has(row.id) && row.rootId !== rootId && (!row.closed || isOwed(row.id)))
       .sort(byId),
     turns: [...state.owners].flatMap(({ executionId, turnId }) => {
       const turn = state.rows('turn').get(turnId);

@@ -1,4 +1,5 @@
 import { reach } from '../../base/faults.ts';
+import { Checkpoints } from './checkpoints.ts';
 import type { DatabaseError } from './database-error.ts';
 import { isEnvironmental } from './database-error.ts';
 import type { Database, Statement } from './driver.ts';
@@ -47,6 +48,7 @@ type Outcome = { readonly value: unknown } | { readonly error: unknown };
 export class GroupCommit<Told> {
   readonly #db: Database;
   readonly #store: Commitment<Told>;
+  readonly #checkpoints: Checkpoints;
   readonly #begin: Statement;
   readonly #commit: Statement;
   readonly #rollback: Statement;
@@ -55,11 +57,13 @@ export class GroupCommit<Told> {
   readonly #rollbackTo: Statement;
   #queue: Pending[] = [];
   #isScheduled = false;
+  #rests = false;
   #idle: (() => void)[] = [];
 
   constructor(db: Database, store: Commitment<Told>) {
     this.#db = db;
     this.#store = store;
+    this.#checkpoints = new Checkpoints(db);
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
     this.#rollback = db.prepare('ROLLBACK');
@@ -80,7 +84,7 @@ export class GroupCommit<Told> {
 
   /** Resolves when nothing is waiting to be committed. */
   drained(): Promise<void> {
-    if (!this.#isScheduled) return Promise.resolve();
+    if (!this.#isScheduled && !this.#rests) return Promise.resolve();
     return new Promise((resolve) => this.#idle.push(resolve));
   }
 
@@ -95,7 +99,17 @@ export class GroupCommit<Told> {
       outcomes = batch.map(() => ({ error }));
     }
     batch.forEach((pending, i) => answer(pending, outcomes[i] as Outcome));
+    this.#checkpoints.committed(batch.length);
+    // Callers that go on at once have put their next operation into the queue by then.
+    if (this.#rests) return;
+    this.#rests = true;
+    setImmediate(() => this.#rest());
+  }
+
+  #rest(): void {
+    this.#rests = false;
     if (this.#isScheduled) return;
+    this.#checkpoints.pause();
     const idle = this.#idle;
     this.#idle = [];
     for (const resolve of idle) resolve();

@@ -22,7 +22,7 @@ const justified: readonly { readonly step: RegExp; readonly sql: RegExp; readonl
   },
   {
     step: /^SCAN (\d+ )?(CONSTANT ROWS?|\d+-ROW VALUES CLAUSE)$/,
-    sql: /INSERT INTO events|WITH RECURSIVE below/,
+    sql: /WITH RECURSIVE below/,
     why: 'what is written',
   },
   {

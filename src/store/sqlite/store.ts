@@ -11,17 +11,20 @@ import { makeDatabaseId } from '../cursor.ts';
 import type { Records } from '../records.ts';
 import type { EventLog, RecoveryViews, Views } from '../views.ts';
 import { SqliteAnswers } from './answer.ts';
+import { largestLogPages } from './checkpoints.ts';
 import { DatabaseError, isEnvironmental, toStoreError } from './database-error.ts';
 import type { Database } from './driver.ts';
 import { openDatabase } from './driver.ts';
 import type { Commitment, Mark } from './group-commit.ts';
 import { GroupCommit } from './group-commit.ts';
-import type { JournalStatements } from './journal-statements.ts';
-import { journalStatements } from './journal-statements.ts';
+import type { EventStatements } from './event-statements.ts';
+import { eventStatements } from './event-statements.ts';
 import { migrate } from './migrate.ts';
 import { sqliteRecords } from './records.ts';
 import { SqliteTables } from './tables.ts';
 import { sqliteEventLog, sqliteRecoveryViews, sqliteViews } from './views.ts';
+import type { WakeStatements } from './wake-statements.ts';
+import { wakeStatements } from './wake-statements.ts';
 
 /** How to open the one database of a data directory. */
 export interface SqliteOptions {
@@ -66,6 +69,7 @@ export function openStoreOn(db: Database, file: string, clock: Clock, random: ()
     db.exec('PRAGMA journal_mode = WAL');
     db.exec('PRAGMA synchronous = FULL');
     db.exec('PRAGMA foreign_keys = ON');
+    db.exec(`PRAGMA wal_autocheckpoint = ${largestLogPages}`);
     db.exec(`PRAGMA cache_size = -${pageCacheKib}`);
     db.exec('PRAGMA temp_store = MEMORY');
     migrate(db, clock.now());
@@ -98,7 +102,8 @@ export class SqliteStore implements LedgerStore, WakeRows {
   readonly #clock: Clock;
   readonly #tables: SqliteTables;
   readonly #answers: SqliteAnswers;
-  readonly #statements: JournalStatements;
+  readonly #eventLog: EventStatements;
+  readonly #wakes: WakeStatements;
   readonly #commits: GroupCommit<CommittedRows>;
   readonly #journal: { events: LedgerEvent[]; wakes: Wake[] } = { events: [], wakes: [] };
   readonly #answer = (question: Parameters<SqliteAnswers['answer']>[0]): unknown =>
@@ -114,12 +119,13 @@ export class SqliteStore implements LedgerStore, WakeRows {
     this.databaseId = databaseId;
     this.#tables = new SqliteTables(db);
     this.#answers = new SqliteAnswers(db, this.#tables);
-    this.#statements = journalStatements(db);
+    this.#eventLog = eventStatements(db);
+    this.#wakes = wakeStatements(db);
     this.#commits = new GroupCommit(db, this.#commitment());
     const read = <T>(query: () => T): Promise<T> => this.#reading(query);
     this.views = sqliteViews(db, this.#tables, read);
     this.recovery = sqliteRecoveryViews(db, this.#tables, read);
-    this.events = sqliteEventLog(db, databaseId, read);
+    this.events = sqliteEventLog(this.#eventLog, databaseId, read);
     this.records = sqliteRecords(db, read, (write) => this.#writing(write));
   }
 
@@ -139,16 +145,16 @@ export class SqliteStore implements LedgerStore, WakeRows {
   }
 
   dueWakes(after: number, until: number): Promise<WakeRow[]> {
-    return this.#reading(() => this.#statements.dueWakes(after, until));
+    return this.#reading(() => this.#wakes.due(after, until));
   }
 
   nextWake(after: number): Promise<number | undefined> {
-    return this.#reading(() => this.#statements.nextWake(after));
+    return this.#reading(() => this.#wakes.next(after));
   }
 
   finishWake(wake: FinishedWake, next: number | null): Promise<boolean> {
-    const { removeWake, postponeWake } = this.#statements;
-    return this.#writing(() => (next === null ? removeWake(wake) : postponeWake(wake, next)));
+    const { remove, postpone } = this.#wakes;
+    return this.#writing(() => (next === null ? remove(wake) : postpone(wake, next)));
   }
 
   close(): Promise<void> {
@@ -170,6 +176,7 @@ export class SqliteStore implements LedgerStore, WakeRows {
         this.#journal.events.length = mark?.events ?? 0;
         this.#journal.wakes.length = mark?.wakes ?? 0;
         this.#tables.clear();
+        this.#eventLog.forget();
       },
       write: () => this.#write(),
       tell: (told) => this.#tell(told),
@@ -180,8 +187,8 @@ export class SqliteStore implements LedgerStore, WakeRows {
   #write(): CommittedRows {
     const { events, wakes } = this.#journal;
     return {
-      events: events.length === 0 ? [] : this.#statements.appendEvents(events),
-      wakes: wakes.length === 0 ? [] : mergeWakes(wakes).map((wake) => this.#statements.oweWake(wake)),
+      events: events.length === 0 ? [] : this.#eventLog.append(events),
+      wakes: wakes.length === 0 ? [] : mergeWakes(wakes).map((wake) => this.#wakes.owe(wake)),
     };
   }
 

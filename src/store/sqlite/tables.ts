@@ -141,7 +141,9 @@ export class SqliteTables implements Tables {
   // The statement names the deficit that it was computed from: what is remembered can be wrong, but never written.
   #written(isWritten: boolean, row: Execution): Execution {
     if (!isWritten) throw new Error(`${row.id} is not what it was remembered to be`);
-    this.executions.keep(row.id, row);
+    // Nobody asks much about what is closed, and what lives briefly costs the garbage collector little.
+    if (row.closed) this.executions.forget(row.id);
+    else this.executions.keep(row.id, row);
     return row;
   }
 

@@ -26,7 +26,8 @@ export function treeView(
   const held = db.prepare(`
     SELECT json_group_array(x.id) FROM executions e CROSS JOIN holds h ON h.holder_id = e.id
     CROSS JOIN executions x ON x.id = h.execution_id
-    WHERE e.root_id = ?1 AND x.closed = 0 AND x.root_id <> ?1`);
+    WHERE e.root_id = ?1 AND x.root_id <> ?1 AND (x.closed = 0 OR EXISTS (
+      SELECT 1 FROM notices n WHERE n.execution_id = x.id AND (n.state = 'owed' OR n.state = 'claimed')))`);
   const turns = db.prepare(`
     SELECT json_group_array(json_array(e.id, t.id)) FROM executions e
     CROSS JOIN turn_owners o ON o.execution_id = e.id CROSS JOIN turns t ON t.id = o.turn_id

@@ -1,7 +1,6 @@
-import type { StoredEvent } from '../../ledger/store.ts';
-import type { EventLog, EventPage, IdOf, RecoveryViews, Views } from '../views.ts';
-import { examinedEvents } from '../views.ts';
+import type { EventLog, IdOf, RecoveryViews, Views } from '../views.ts';
 import type { Database } from './driver.ts';
+import type { EventStatements } from './event-statements.ts';
 import { lists, liveSessionIds } from './list-views.ts';
 import type { SqliteTables } from './tables.ts';
 import { treeView } from './tree-view.ts';
@@ -50,44 +49,10 @@ export function sqliteRecoveryViews(db: Database, tables: SqliteTables, read: Re
 }
 
 /** The committed events. */
-export function sqliteEventLog(db: Database, databaseId: string, read: Reading): EventLog {
-  const columns = 'sequence, type, at, root_id, session_id, data';
-  const walk = `SELECT ${columns} FROM events WHERE sequence > ? ORDER BY sequence LIMIT ${examinedEvents}`;
-  const page = db.prepare(`
-    SELECT json_group_array(json_array(${columns})) FROM (
-      SELECT * FROM (${walk}) WHERE (? IS NULL OR root_id = ?) AND (? IS NULL OR session_id = ?) LIMIT ?)`);
-  const extent = db.prepare(`
-    SELECT max(sequence), count(*) FROM (
-      SELECT sequence FROM events WHERE sequence > ? ORDER BY sequence LIMIT ${examinedEvents})`);
-  const last = db.prepare('SELECT max(sequence) FROM events');
-  const since = (after: number, filter: Parameters<EventLog['eventsSince']>[1], limit: number): EventPage => {
-    const root = filter.rootId ?? null;
-    const session = filter.sessionId ?? null;
-    const rows = page.json([after, root, root, session, session, limit]) as EventCells[];
-    const events = rows.map(eventOf);
-    const lastFound = events.at(-1)?.sequence;
-    if (events.length === limit && lastFound !== undefined) {
-      return { events, through: lastFound, isEnd: false };
-    }
-    const [through, count] = extent.row([after]) ?? [];
-    return { events, through: Number(through ?? after), isEnd: Number(count) < examinedEvents };
-  };
+export function sqliteEventLog(statements: EventStatements, databaseId: string, read: Reading): EventLog {
   return {
     databaseId,
-    eventsSince: (sequence, filter, limit) => read(() => since(sequence, filter, limit)),
-    lastSequence: () => read(() => Number(last.row([])?.[0] ?? 0)),
-  };
-}
-
-type EventCells = [number, string, number, string | null, string | null, string];
-
-function eventOf([sequence, type, at, rootId, sessionId, data]: EventCells): StoredEvent {
-  return {
-    sequence,
-    type,
-    at,
-    rootId: rootId as StoredEvent['rootId'],
-    sessionId: sessionId as StoredEvent['sessionId'],
-    data: JSON.parse(data) as StoredEvent['data'],
+    eventsSince: (sequence, filter, limit) => read(() => statements.since(sequence, filter, limit)),
+    lastSequence: () => read(() => statements.last()),
   };
 }

@@ -228,11 +228,12 @@ CREATE TABLE wakeups (
 CREATE INDEX wakeups_due ON wakeups (due);
 
 CREATE TABLE events (
-  sequence INTEGER PRIMARY KEY AUTOINCREMENT,
-  type TEXT NOT NULL,
-  at INTEGER NOT NULL,
-  root_id TEXT,
-  session_id TEXT,
-  data TEXT NOT NULL
+  sequence INTEGER PRIMARY KEY,
+  count INTEGER NOT NULL CHECK (count BETWEEN 1 AND sequence),
+  written TEXT NOT NULL
 ) STRICT;
+CREATE TRIGGER events_newest BEFORE DELETE ON events WHEN OLD.sequence = (SELECT max(sequence) FROM events)
+BEGIN
+  SELECT RAISE(ABORT, 'the newest events cannot be deleted: their places would be used again');
+END;
 `;

@@ -1,0 +1,20 @@
+// Compiles the benches (a loader that compiles on the fly slows the code it loads) and runs those that are named, or all.
+// node bench/run.mjs [durable] [concurrent] [cascade] [lag] [rows]     STEMMA_SQLITE=libsql|node forces a library
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = dirname(here);
+const out = join(root, 'node_modules', '.cache', 'stemma-bench');
+execFileSync(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', here], {
+  stdio: 'inherit',
+});
+const all = ['durable', 'concurrent', 'cascade', 'lag', 'rows'];
+const asked = process.argv.slice(2);
+for (const name of asked.length > 0 ? asked : all) {
+  const file = join(out, 'bench', `${name}.js`);
+  if (!existsSync(file)) throw new Error(`no bench ${name}: there are ${all.join(', ')}`);
+  execFileSync(process.execPath, [file], { stdio: 'inherit', env: process.env });
+}

@@ -1,0 +1,204 @@
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { openDatabase } from '../../src/store/sqlite/driver.ts';
+import { Bench } from './bench.ts';
+import { isAlive } from './living-processes.ts';
+import { type Ended, StemmaProcess, stemma } from './server-process.ts';
+import { fill, withSmallDisk } from './small-disk.ts';
+import { waitFor } from './wait-for.ts';
+
+/* The contract for whoever starts a server from a script: what it prints, writes and exits with. */
+
+const root = mkdtempSync(join(tmpdir(), 'stemma-start-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const up = (dataDir: string, ...more: string[]): Promise<Ended> =>
+  stemma(['up', '--data', dataDir, '--port', '0', ...more], { cwd: root });
+
+/** Starts `stemma up` as a script does, and answers its first line once it is out. */
+async function firstLine(
+  argv: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ line: string; process: StemmaProcess }> {
+  const process = new StemmaProcess(argv, { env, cwd: root });
+  const isDecided = (): boolean => process.isOver || process.stdout.includes('\n');
+  await waitFor('the first line', isDecided, { seen: () => process.stderr });
+  return { line: process.stdout.split('\n', 1)[0] ?? '', process };
+}
+
+test.concurrent('the first line says where the server is, once it is ready; its files say the same', {
+  timeout: 60_000,
+}, async () => {
+  const dataDir = join(root, 'plain');
+  const { line, process } = await firstLine(['up', '--data', dataDir, '--port', '0']);
+  const said = /^stemma ready (http:\/\/127\.0\.0\.1:\d+) data=(\S+) token=(\S+) pid=(\d+)$/.exec(line);
+  expect(said?.slice(2)).toEqual([dataDir, join(dataDir, 'token'), String(process.pid)]);
+  const url = said?.[1] ?? '';
+  const token = readFileSync(join(dataDir, 'token'), 'utf8');
+  expect(token).toMatch(/^stm_api_\S+\n$/);
+  expect(statSync(join(dataDir, 'token')).mode & 0o777).toBe(0o600);
+  const headers = { authorization: `Bearer ${token.trim()}` };
+  expect((await fetch(`${url}/readyz`, { headers })).status).toBe(200);
+  // Only an administrator makes these.
+  const asked = await fetch(`${url}/api/v1/signin-links`, { method: 'POST', headers });
+  expect(asked.status).toBe(201);
+  const described = JSON.parse(readFileSync(join(dataDir, 'server.json'), 'utf8'));
+  const files = { dataDir, tokenFile: join(dataDir, 'token') };
+  expect(described).toMatchObject({ event: 'ready', url, ...files, pid: process.pid });
+
+  const second = await up(dataDir);
+  expect(second).toMatchObject({ code: 4, stdout: '' });
+  expect(second.stderr).toContain(String(process.pid));
+
+  expect(await process.signal('SIGTERM')).toMatchObject({ code: 0, signal: null, stdout: `${line}\n` });
+  expect(existsSync(join(dataDir, 'server.json'))).toBe(false);
+});
+
+test.concurrent('with --json the first line is an object; settings come from the environment too', {
+  timeout: 60_000,
+}, async () => {
+  const dataDir = join(root, 'json');
+  const { line, process } = await firstLine(['up', '--json'], { STEMMA_DATA: dataDir, STEMMA_PORT: '0' });
+  const ready = JSON.parse(line) as Record<string, unknown>;
+  expect(Object.keys(ready)).toEqual(['event', 'url', 'dataDir', 'tokenFile', 'pid', 'version', 'signInUrl']);
+  expect(ready).toMatchObject({
+    event: 'ready',
+    dataDir,
+    tokenFile: join(dataDir, 'token'),
+    pid: process.pid,
+  });
+  expect(JSON.parse(readFileSync(join(dataDir, 'server.json'), 'utf8'))).toEqual(ready);
+  const signedIn = await fetch(String(ready['signInUrl']), { redirect: 'manual' });
+  expect(signedIn.headers.get('set-cookie')).toMatch(/HttpOnly.*SameSite=Strict|SameSite=Strict.*HttpOnly/i);
+  expect(await process.signal('SIGINT')).toMatchObject({ code: 0, signal: null });
+});
+
+test.concurrent('SIGTERM lets agents live on, the next server has them again, and down --agents ends them', {
+  timeout: 60_000,
+}, async () => {
+  const bench = await Bench.open({});
+  try {
+    const scene = bench.scene();
+    const { queryId } = await scene.send(
+      'shell',
+      'echo $$ > agent; until [ -e go ]; do sleep 0.1; done; echo went on',
+    );
+    const agent = Number(await scene.file('agent'));
+    expect(await bench.server.process.signal('SIGTERM')).toMatchObject({ code: 0, signal: null });
+    expect(isAlive(agent)).toBe(true);
+    await bench.start();
+    scene.open('go');
+    await scene.closed(queryId);
+    expect(await scene.execution(queryId)).toMatchObject({
+      state: 'succeeded',
+      result: expect.stringContaining('went on'),
+    });
+    await scene.send('shell', 'echo $$ > second; exec sleep 600');
+    const second = Number(await scene.file('second'));
+    const down = await stemma(['down', '--agents', '--data', bench.dataDir]);
+    expect(down).toMatchObject({ code: 0, stderr: '' });
+    expect(isAlive(second)).toBe(false);
+    expect(await bench.server.process.ended).toMatchObject({ code: 0 });
+    expect((await stemma(['down', '--data', bench.dataDir])).code).toBe(6);
+  } finally {
+    await bench.close();
+  }
+});
+
+test.concurrent('a port that is taken is exit 5 and named', { timeout: 60_000 }, async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as { port: number };
+  const dataDir = join(root, 'port');
+  const ended = await stemma(['up', '--data', dataDir, '--port', String(port)]);
+  other.close();
+  expect(ended).toMatchObject({ code: 5, stdout: '' });
+  expect(ended.stderr).toContain(String(port));
+  expect(existsSync(join(dataDir, 'server.json'))).toBe(false);
+});
+
+test.concurrent('a data directory that cannot be is exit 5, and says where', {
+  timeout: 60_000,
+}, async () => {
+  const file = join(root, 'a-file');
+  writeFileSync(file, '');
+  const ended = await up(join(file, 'data'), '--json');
+  expect(ended).toMatchObject({ code: 5, stdout: '' });
+  const { error } = JSON.parse(ended.stderr) as { error: { code: string; message: string } };
+  expect(error).toMatchObject({ code: 'DATA_DIR_UNUSABLE', message: expect.stringContaining(file) });
+});
+
+test.concurrent('a database of a newer version is refused unchanged, with exit 5', {
+  timeout: 60_000,
+}, async () => {
+  const dataDir = join(root, 'newer');
+  const first = await firstLine(['up', '--data', dataDir, '--port', '0']);
+  await first.process.signal('SIGTERM');
+  const db = await openDatabase(join(dataDir, 'stemma.db'));
+  db.exec("INSERT INTO migrations VALUES (9999, '9999-later', 'x', 0)");
+  db.close();
+  const ended = await up(dataDir, '--json');
+  expect(ended.code).toBe(5);
+  const { error } = JSON.parse(ended.stderr) as { error: Record<string, unknown> };
+  expect(error).toMatchObject({ code: 'SCHEMA_TOO_NEW', data: { found: 9999 } });
+});
+
+test.concurrent('a mistake in the configuration is exit 5 and named with its line', {
+  timeout: 60_000,
+}, async () => {
+  const config = join(root, 'broken.yaml');
+  writeFileSync(config, 'agents:\n  fast:\n    driver: acp\n    comand: [fast]\n');
+  const ended = await up(join(root, 'broken'), '--config', config);
+  expect(ended).toMatchObject({ code: 5, stdout: '' });
+  expect(ended.stderr).toMatch(/broken\.yaml:4/);
+  expect(ended.stderr).toContain('comand');
+  expect(existsSync(join(root, 'broken', 'server.json'))).toBe(false);
+});
+
+test.concurrent('a full disk is an answer, not a crash, and over when there is room again', {
+  timeout: 60_000,
+}, async (context) => {
+  await withSmallDisk(context, '8m', async (disk) => {
+    const { line, process } = await firstLine(['up', '--data', join(disk, 'data'), '--port', '0', '--json']);
+    const { url, tokenFile } = JSON.parse(line) as { url: string; tokenFile: string };
+    const authorization = `Bearer ${readFileSync(tokenFile, 'utf8').trim()}`;
+    const headers = { authorization, 'content-type': 'application/json' };
+    const register = (): Promise<Response> =>
+      fetch(`${url}/api/v1/executions`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ name: 'x'.repeat(100) }),
+      });
+    fill(join(disk, 'filler'));
+    let full = await register();
+    for (let i = 0; i < 500 && full.status === 201; i++) full = await register();
+    expect({ status: full.status, body: await full.json() }).toMatchObject({
+      status: 507,
+      body: { code: 'DISK_FULL' },
+    });
+    expect((await fetch(`${url}/api/v1/monitor`, { headers })).status).toBe(200);
+    rmSync(join(disk, 'filler'));
+    expect((await register()).status).toBe(201);
+    expect(await process.signal('SIGTERM')).toMatchObject({ code: 0 });
+  });
+});
+
+test.concurrent('a disk without room for a database is exit 5', { timeout: 60_000 }, async (context) => {
+  await withSmallDisk(context, '64k', async (disk) => {
+    const ended = await up(join(disk, 'data'), '--json');
+    expect(ended.code).toBe(5);
+    expect(JSON.parse(ended.stderr)).toMatchObject({ error: { code: 'DISK_FULL' } });
+  });
+});
+
+test.concurrent('a data directory on a read-only disk is exit 5', { timeout: 60_000 }, async (context) => {
+  await withSmallDisk(context, '1m,ro', async (disk) => {
+    const ended = await up(join(disk, 'data'), '--json');
+    expect(ended.code).toBe(5);
+    expect(JSON.parse(ended.stderr)).toMatchObject({ error: { code: 'DATA_DIR_UNUSABLE' } });
+  });
+});

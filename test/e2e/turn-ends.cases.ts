@@ -1,0 +1,129 @@
+import { describe, expect } from 'vitest';
+import type { Scenarios } from './scenario.ts';
+import type { Scene } from './scene.ts';
+import { on, say, type ScriptedAgent, until } from './script-words.ts';
+
+const toolUpdate = (sessionUpdate: string, status: string): { update: Record<string, unknown> } => ({
+  update: { sessionUpdate, toolCallId: 'tool-1', title: 'npm test', kind: 'execute', status },
+});
+
+/** The agents of these tests: what no agent should do. */
+export const unrulyAgents: Readonly<Record<string, ScriptedAgent>> = {
+  unruly: {
+    rules: [
+      on('^late', say('Done.'), {
+        later: [say('One more thing.'), { call: 'list_executions' }, until('later')],
+        afterMs: 50,
+      }),
+      on('^twice', say('Done.'), { respond: 'end_turn' }),
+      on(
+        '^pending',
+        say('All done!'),
+        toolUpdate('tool_call', 'pending'),
+        until('go'),
+        toolUpdate('tool_call_update', 'completed'),
+        say('Now it is.'),
+      ),
+      on('^garbage', { garbage: 'DEBUG: tokens=17' }, { garbage: '{"jsonrpc":"2.0","id":' }, say('Done.')),
+      on('^big', { bigLine: 4 * 1024 * 1024 }),
+      on('^error', say('completed: ERROR in line 3, the word error changes nothing')),
+      on('^die', say('Goodbye.'), { kill: true }),
+      on('^leave', { exit: 0 }),
+    ],
+  },
+  stillborn: { rules: [], profile: { command: ['/bin/sh', '-c', 'echo no licence >&2; exit 3'] } },
+  missing: { rules: [], profile: { command: ['stemma-no-such-program'] } },
+};
+
+/** The next message of the session is answered: nothing is stuck. */
+async function expectUsable(s: Scene, sessionId: string): Promise<void> {
+  const { queryId } = await s.send(sessionId, 'Are you there?');
+  expect(await s.closed(queryId)).toMatchObject({ outcome: 'succeeded' });
+}
+
+/** When a turn has ended, and when it only looks as if it had. */
+export function turnEndCases({ scenario, alone }: Scenarios): void {
+  describe.concurrent('turn ends', () => {
+    scenario('an agent that goes on after its turn is late activity, shown and alarmed', async (s) => {
+      const { queryId, sessionId } = await s.send('unruly', 'late');
+      await s.closed(queryId);
+      const late = await s.until('the late activity is shown', async () =>
+        (await s.executionsIn(sessionId)).find(({ kind }) => kind === 'late'),
+      );
+      expect(late.rootId).not.toBe(queryId);
+      const alarmed = (): boolean =>
+        s.bench.events
+          .of('alarm', { session: sessionId })
+          .some(({ data }) => data['executionId'] === late.id && data['what'] === 'lateActivity');
+      await s.until('the alarm was told', alarmed);
+      expect(await s.execution(queryId)).toMatchObject({ state: 'succeeded', result: 'Done.', closed: true });
+      s.open('later');
+      await expectUsable(s, sessionId);
+    });
+
+    scenario('a second end of a turn is ignored', async (s) => {
+      const { queryId, sessionId } = await s.send('unruly', 'twice');
+      expect(await s.closed(queryId)).toMatchObject({ outcome: 'succeeded' });
+      await expectUsable(s, sessionId);
+      const ends = s.bench.events.of('execution.settled', { root: queryId });
+      expect(ends).toHaveLength(1);
+      expect(await s.execution(queryId)).toMatchObject({ state: 'succeeded', result: 'Done.' });
+    });
+
+    scenario('a text with a pending tool call is no end', async (s) => {
+      const { queryId, sessionId } = await s.send('unruly', 'pending');
+      await s.until('the text was streamed', async () => {
+        const { items } = await s.client.call('getTranscript', { id: sessionId });
+        return items.some(({ text }) => text.includes('npm test'));
+      });
+      expect(await s.execution(queryId)).toMatchObject({ state: 'running', closed: false });
+      s.open('go');
+      await s.closed(queryId);
+      expect((await s.execution(queryId)).result).toContain('Now it is.');
+    });
+
+    scenario('garbage, a huge line and the word error change nothing', async (s) => {
+      const garbage = await s.send('unruly', 'garbage');
+      await s.closed(garbage.queryId);
+      expect(await s.execution(garbage.queryId)).toMatchObject({ state: 'succeeded', result: 'Done.' });
+      const big = await s.send(garbage.sessionId, 'big');
+      expect(await s.closed(big.queryId)).toMatchObject({ outcome: 'succeeded' });
+      const error = await s.send(garbage.sessionId, 'error');
+      expect(await s.closed(error.queryId)).toMatchObject({ outcome: 'succeeded' });
+    });
+
+    alone('an agent that dies, or leaves, in its turn fails the message, and is had again', async (s) => {
+      const died = await s.send('unruly', 'die');
+      const closed = await s.closed(died.queryId);
+      expect(closed.outcome).toBe('failed');
+      expect(closed.executions[0]?.error?.message).toMatch(/SIGKILL|signal|died|dead/);
+      await expectUsable(s, died.sessionId);
+      const left = await s.send(died.sessionId, 'leave');
+      expect(await s.closed(left.queryId)).toMatchObject({ outcome: 'failed' });
+      await expectUsable(s, died.sessionId);
+      // One process serves the conversation, and what the dead ones had said is not told again.
+      expect(s.processes()).toHaveLength(1);
+      const ran = await s.executionsIn(died.sessionId);
+      expect(ran.map(({ kind, state }) => `${kind} ${state}`)).toEqual([
+        'message succeeded',
+        'message lost',
+        'message succeeded',
+        'message lost',
+      ]);
+      const prompts = await s.prompts(died.sessionId);
+      expect(prompts).toEqual(['die', 'Are you there?', 'leave', 'Are you there?']);
+    });
+
+    scenario('an agent that ends at its start fails the message with what it said', async (s) => {
+      const { queryId } = await s.send('stillborn', 'Hello?');
+      expect(await s.closed(queryId)).toMatchObject({ outcome: 'failed' });
+      expect((await s.execution(queryId)).error?.message).toContain('no licence');
+    });
+
+    scenario('an agent whose program does not exist fails the message and names the program', async (s) => {
+      const { queryId } = await s.send('missing', 'Hello?');
+      expect(await s.closed(queryId)).toMatchObject({ outcome: 'failed', outcomeCode: 'AGENT_UNAVAILABLE' });
+      expect((await s.execution(queryId)).error?.message).toContain('stemma-no-such-program');
+    });
+  });
+}

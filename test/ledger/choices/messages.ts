@@ -1,0 +1,101 @@
+import type { PlannedMessage } from '../../../src/ledger/session.ts';
+import type { Call } from '../calls.ts';
+import type { Choose, Context } from '../choice.ts';
+import { freshOf, isRare, one, sessionOf } from '../choice.ts';
+
+/** A person sends a message: to be queued, steered or refused; with a check, a join rule, a rule for background work. */
+export const personSends: Choose = (context) => {
+  const { now, b, c, d } = context;
+  const session = one(context.state.sessions.values(), context.a);
+  if (!session) return undefined;
+  const whenBusy = (['queue', 'queue', 'steer', 'reject'] as const)[b % 4] ?? 'queue';
+  const message = {
+    id: freshOf(context).at('execution', 0),
+    sessionId: session.id,
+    text: `message ${now}`,
+    join: c % 3 === 0 ? ('all' as const) : ('own' as const),
+    check: d % 5 === 0 ? 'true' : null,
+    background: (['wait', 'wait', 'detach', 'cancel'] as const)[d % 4] ?? 'wait',
+    timeoutMs: c % 4 === 0 ? 5_000 : 3_600_000,
+  };
+  return { call: { rule: 'enqueue', command: { now, whenBusy, message } } };
+};
+
+/** Whoever launched a background agent sends it one more message; rarely something that is none gets it. */
+export const programSends: Choose = (context) => {
+  const { state, now, a, b } = context;
+  const agents = [...state.executions.values()].filter((row) => row.kind === 'agent' && row.runsIn !== null);
+  const parent = isRare(b, 10) ? one(state.executions.values(), a) : one(agents, a);
+  const sessionId = parent?.runsIn ?? one(state.sessions.keys(), b);
+  if (!parent || !sessionId) return undefined;
+  const message = { id: freshOf(context).at('execution', 0), sessionId, text: `more ${now}` };
+  return { call: { rule: 'enqueueBelow', command: { now, message, parentId: parent.id } } };
+};
+
+/** A plan of one to three messages. */
+export function planOf({ c, d }: Pick<Context, 'c' | 'd'>): PlannedMessage[] {
+  return Array.from({ length: 1 + (c % 3) }, (_, index) => ({
+    text: `planned ${index}`,
+    timeoutMs: 3_600_000,
+    onFailure: d % 2 === 0 ? ('stop' as const) : ('continue' as const),
+    join: d % 3 === 0 ? ('all' as const) : ('own' as const),
+    check: d % 7 === 0 ? 'true' : null,
+    background: 'wait' as const,
+  }));
+}
+
+/** A sequence begins. */
+export const runBegins: Choose = (context) => {
+  const { state, now, a } = context;
+  const session = one(state.sessions.values(), a);
+  if (!session) return undefined;
+  const id = freshOf(context).at('run', 0);
+  const about = { now, id, project: 'default', name: `run ${now}`, sessionId: session.id };
+  return { call: { rule: 'beginRun', command: { ...about, plan: planOf(context) } } };
+};
+
+/** The runner looks whether a run may go on; rarely with a cursor that is not true any more. */
+export const runAdvances: Choose = (context) => {
+  const { state, now, a, b } = context;
+  const run = one(state.runs.values(), a);
+  if (!run) return undefined;
+  const cursor = isRare(b, 6) ? Math.max(0, run.cursor + (b % 3) - 1) : run.cursor;
+  return { call: { rule: 'advance', command: { now, id: run.id, cursor, fresh: freshOf(context) } } };
+};
+
+/** Somebody asks a run to stop. */
+export const runIsCancelled: Choose = ({ state, now, a }) => {
+  const run = one(state.runs.values(), a);
+  return run && { call: { rule: 'cancelRun', command: { now, id: run.id } } };
+};
+
+/** A composite, or something else, is looked at because its deficit may have fallen. */
+export const drains: Choose = (context) => {
+  const { state, now, a, b } = context;
+  const owners = [...state.runs.values()].flatMap((run) => (run.ownerId === null ? [] : [run.ownerId]));
+  const id = isRare(b, 5) ? one(state.executions.keys(), a) : one(owners, a);
+  return id && { call: { rule: 'drained', command: { now, id, fresh: freshOf(context) } } };
+};
+
+/** A check is asked to start, or said no, whether or not there is one. */
+export const checkIsAsked: Choose = (context) => {
+  const { state, now, a, b } = context;
+  const checked = [...state.executions.values()].filter((row) => row.check !== null);
+  const messageId = isRare(b, 5) ? one(state.executions.keys(), a) : one(checked, a)?.id;
+  if (!messageId) return undefined;
+  const about = { now, messageId };
+  const call: Call =
+    b % 4 === 0 && checked.length > 0
+      ? { rule: 'failCheck', command: about }
+      : { rule: 'startCheck', command: about };
+  return { call };
+};
+
+/** A session that was never opened, or one more. */
+export const sessionTaken: Choose = (context) => {
+  const { state, now, b } = context;
+  const session = isRare(b, 20) ? undefined : sessionOf(context);
+  const sessionId = session?.id ?? freshOf(context).at('session', 0);
+  if (!session && state.sessions.size === 0) return undefined;
+  return { call: { rule: 'takeLane', command: { now, sessionId, node: 'local', fresh: freshOf(context) } } };
+};

@@ -1,0 +1,44 @@
+import type { ExecutionId } from '../../src/base/ids.ts';
+import type { StoppedSession } from '../../src/ledger/cancel.ts';
+import type { Moment } from './moment.ts';
+import { changed, commandIf } from './moment.ts';
+
+const codeOf: Readonly<Record<string, string>> = {
+  undeliverable: 'NOTICE_UNDELIVERABLE',
+  session_gone: 'SESSION_GONE',
+  capacity: 'NOTICE_UNDELIVERABLE',
+};
+
+/** Writes down what this decision makes true for good, before its properties are checked. */
+export function remember(moment: Moment, step: number): void {
+  const { before, after, events, facts } = moment;
+  for (const id of after.executions.keys()) if (!before.executions.has(id)) facts.bornAt.set(id, step);
+  for (const event of events) {
+    if (event.type !== 'execution.closed') continue;
+    const id = String(event.data['executionId']);
+    facts.closedTold.set(id, (facts.closedTold.get(id) ?? 0) + 1);
+  }
+  if (moment.came.as !== 'decided') return;
+  for (const [id, code] of decidedBy(moment)) {
+    if (before.executions.get(id)?.closed !== false) continue;
+    // A person's word goes before everything; else the first one stands.
+    if (code === 'CANCELLED' || !facts.verdicts.has(id)) facts.verdicts.set(id, code);
+  }
+}
+
+/** What this decision says about the outcome of executions. */
+function decidedBy(moment: Moment): (readonly [ExecutionId, string])[] {
+  const { before, after, came } = moment;
+  const found: (readonly [ExecutionId, string])[] = [];
+  const cancelled = commandIf(moment, 'cancel');
+  if (cancelled) found.push([cancelled.id, cancelled.verdict]);
+  if (came.as === 'decided' && commandIf(moment, 'stopSession'))
+    for (const id of (came.value as StoppedSession).roots) found.push([id, 'CANCELLED']);
+  const failed = commandIf(moment, 'failCheck');
+  if (failed && came.as === 'decided' && came.value === true) found.push([failed.messageId, 'CHECK_FAILED']);
+  for (const { was, row } of changed(before.notices, after.notices)) {
+    const code = row.state === 'waived' && was?.state !== 'waived' ? codeOf[row.reason ?? ''] : undefined;
+    if (code !== undefined) found.push([row.rootId, code]);
+  }
+  return found;
+}

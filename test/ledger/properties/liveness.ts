@@ -1,0 +1,151 @@
+import type { Execution } from '../../../src/ledger/execution.ts';
+import { isSettled } from '../../../src/ledger/execution.ts';
+import { holding } from '../../../src/ledger/holding.ts';
+import type { Session } from '../../../src/ledger/session.ts';
+import type { Turn } from '../../../src/ledger/turn.ts';
+import { short } from '../calls.ts';
+import type { Moment, Property } from '../moment.ts';
+import { changed, firstOf } from '../moment.ts';
+import type { State } from '../state.ts';
+import { listed } from '../state.ts';
+
+/** When the session can go on by itself; undefined when it waits for its agent, a person, or nothing. */
+function dueAt(state: State, session: Session): number | undefined {
+  if (session.state === 'stopped' || session.laneTurn !== null || session.wakeTurn !== null) return undefined;
+  for (const input of state.inputs.values())
+    if (input.sessionId === session.id && input.steerId === null) return 0;
+  let soonest: number | undefined;
+  for (const notice of state.notices.values()) {
+    if (notice.state !== 'owed' || notice.sessionId !== session.id || notice.mode !== 'each') continue;
+    if (notice.notBefore < Number.MAX_SAFE_INTEGER) soonest = Math.min(soonest ?? Infinity, notice.notBefore);
+  }
+  return soonest;
+}
+
+function isWoken(state: State, kind: string, target: string, latest: number): boolean {
+  const wake = state.wakes.get(`${kind}:${target}`);
+  return wake !== undefined && wake.at <= latest;
+}
+
+function checkSessions({ after, now }: Moment): string | undefined {
+  return firstOf(after.sessions.values(), (session) => {
+    const at = dueAt(after, session);
+    if (at === undefined || isWoken(after, 'session', session.id, Math.max(at, now))) return undefined;
+    return `${short(session.id)} could go on, and nothing wakes it`;
+  });
+}
+
+function checkRuns({ after, now }: Moment): string | undefined {
+  return firstOf(after.runs.values(), (run) => {
+    const current = run.currentId === null ? undefined : after.executions.get(run.currentId);
+    if (run.state === 'running' && (current?.closed ?? true) && !isWoken(after, 'run', run.id, now))
+      return `${short(run.id)} could go on, and nothing wakes it`;
+    const owner = run.ownerId === null ? undefined : after.executions.get(run.ownerId);
+    const isDrained = run.state === 'ended' && owner && !isSettled(owner.state) && owner.open === 0;
+    return isDrained && !isWoken(after, 'drained', owner.id, now)
+      ? `${short(owner.id)} could settle, and nothing wakes it`
+      : undefined;
+  });
+}
+
+function checkChecks({ after, now }: Moment): string | undefined {
+  return firstOf(after.executions.values(), (row) => {
+    if (row.name !== 'check' || row.state !== 'queued' || row.parentId === null) return undefined;
+    const message = after.executions.get(row.parentId);
+    return message?.open === 1 && !isWoken(after, 'drained', message.id, now)
+      ? `the check of ${short(message.id)} is due, and nothing wakes it`
+      : undefined;
+  });
+}
+
+function checkDeadlines({ after, now }: Moment): string | undefined {
+  return firstOf(after.executions.values(), (row) => {
+    if (row.deadlineAt === null || row.cancelRequested) return undefined;
+    if (row.waiting && row.waiting.for !== 'input' && row.waiting.for !== 'dependency') return undefined;
+    const latest = Math.max(row.deadlineAt, now);
+    if (row.kind === 'message' && !row.closed && !isWoken(after, 'deadline', row.id, latest))
+      return `nothing looks whether the deadline of ${short(row.id)} has passed`;
+    return row.kind === 'outside' && !isSettled(row.state) && !isWoken(after, 'heartbeat', row.id, latest)
+      ? `nothing looks whether ${short(row.id)} still beats`
+      : undefined;
+  });
+}
+
+/** "Why is it waiting?" always has an answer. */
+function checkHolding({ before, after, now }: Moment): string | undefined {
+  const open = new Map<string, Execution[]>();
+  for (const row of after.executions.values()) {
+    const tree = open.get(row.rootId);
+    if (tree) tree.push(row);
+    else open.set(row.rootId, [row]);
+  }
+  const touched = new Set(changed(before.executions, after.executions).map(({ row }) => row.rootId));
+  return firstOf(open, ([rootId, executions]) => {
+    const root = executions.find((row) => row.id === rootId);
+    if (!root || root.closed || root.detachedAt !== null || !touched.has(root.id)) return undefined;
+    const names = holding({
+      executions,
+      notices: [...after.notices.values()].filter((notice) => notice.rootId === rootId),
+      held: heldBy(after, new Set(executions.map((row) => row.id))),
+      turns: turnsOf(after, executions),
+      steers: [...after.steers.values()].filter((steer) => steer.endedAt === null),
+      now,
+    });
+    return names.length === 0 ? `nobody can say what holds ${root.kind} ${short(root.id)}` : undefined;
+  });
+}
+
+function heldBy(state: State, tree: ReadonlySet<string>): Execution[] {
+  return state.snapshot.holds.flatMap((edge) => {
+    const row = tree.has(edge.holderId) ? state.executions.get(edge.executionId) : undefined;
+    const notice = state.noticeOf.get(edge.executionId);
+    const isOpen = !row?.closed || notice?.state === 'owed' || notice?.state === 'claimed';
+    return row && isOpen && !tree.has(row.id) ? [row] : [];
+  });
+}
+
+function turnsOf(state: State, executions: readonly Execution[]): Map<Execution['id'], Turn> {
+  const turns = new Map<Execution['id'], Turn>();
+  for (const row of executions) {
+    const turn = listed(state.turnsOf, row.id).find((each) => each.state !== 'ended');
+    if (turn) turns.set(row.id, turn);
+  }
+  return turns;
+}
+
+/** What may change although nothing came of it: the newer name of a turn, and the fate of a text nobody waits for. */
+const mayChange: Partial<Record<string, readonly string[]>> = {
+  agentStarted: ['turns', 'steers', 'notices', 'executions'],
+  agentTook: ['steers', 'notices', 'executions'],
+  // A claim whose text is not wanted any more ends instead of being written.
+  resolveSteer: ['steers', 'notices', 'inputs'],
+  // What has closed is not taken out of anything any more, but its result is dropped.
+  detach: ['notices', 'executions'],
+};
+
+const refusedValues: readonly unknown[] = ['ignored', 'stale', 'notYet', 'already', false];
+
+/** What is refused, ignored or stale changes nothing. */
+function checkIgnored({ before, after, came, call }: Moment): string | undefined {
+  if (came.as === 'thrown') return `threw: ${came.error.message}`;
+  if (came.as === 'decided' && !refusedValues.includes(came.value)) return undefined;
+  for (const table of ['executions', 'notices', 'sessions', 'turns', 'inputs', 'steers', 'runs'] as const) {
+    const [was, is]: [ReadonlyMap<string, unknown>, ReadonlyMap<string, unknown>] = [
+      before[table],
+      after[table],
+    ];
+    if (mayChange[call.rule]?.includes(table)) continue;
+    if (was.size !== is.size || changed(was, is).length > 0) return `came to nothing, and changed ${table}`;
+  }
+  return undefined;
+}
+
+/** Nobody is forgotten: whatever could go on is owed a wake-up, and whatever is open can be named. */
+export const livenessProperties: readonly Property[] = [
+  { name: 'no rule throws, and what is refused or ignored changes nothing', check: checkIgnored },
+  { name: 'a session that could go on is owed a wake-up', check: checkSessions },
+  { name: 'a run or a composite that could go on is owed a wake-up', check: checkRuns },
+  { name: 'a check that is due is owed a wake-up', check: checkChecks },
+  { name: 'a deadline that runs is owed a wake-up', check: checkDeadlines },
+  { name: 'what is open can be named', check: checkHolding },
+];

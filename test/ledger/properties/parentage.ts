@@ -1,0 +1,107 @@
+import type { ExecutionId } from '../../../src/base/ids.ts';
+import type { Execution } from '../../../src/ledger/execution.ts';
+import { isSettled } from '../../../src/ledger/execution.ts';
+import type { Launched } from '../../../src/ledger/launch.ts';
+import type { Caller } from '../../../src/ledger/parent.ts';
+import { short } from '../calls.ts';
+import type { Moment, Property } from '../moment.ts';
+import { commandIf } from '../moment.ts';
+import type { State } from '../state.ts';
+import { listed } from '../state.ts';
+
+/** Whose child something must be, or why it must not begin. */
+type Expected =
+  | { readonly refused: string }
+  | { readonly parent: Execution | null; readonly source: string; readonly holders: readonly ExecutionId[] };
+
+function liveTasks(state: State, caller: Extract<Caller, { by: 'session' }>): Execution[] {
+  return [...state.executions.values()]
+    .filter((row) => row.kind === 'task' && row.runsIn === caller.sessionId && !isSettled(row.state))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+function parentsOf(tasks: readonly Execution[]): ExecutionId[] {
+  return tasks.flatMap((task) => (task.parentId === null || task.detachedAt !== null ? [] : [task.parentId]));
+}
+
+/** The order of invariant 8, never falling through a rule that applies. */
+function expected(state: State, caller: Caller): Expected {
+  if (caller.by === 'person') return { parent: null, source: 'none', holders: [] };
+  if (caller.by === 'execution') {
+    const parent = state.executions.get(caller.executionId);
+    return parent ? { parent, source: 'explicit', holders: [] } : { refused: 'NOT_FOUND' };
+  }
+  const session = state.sessions.get(caller.sessionId);
+  if (!session) return { refused: 'NOT_FOUND' };
+  const { call } = caller;
+  const tasks = liveTasks(state, caller);
+  if (call.state === 'running') {
+    const turn = [session.wakeTurn, session.laneTurn]
+      .map((id) => (id === null ? undefined : state.turns.get(id)))
+      .find((each) => each && each.startedAt !== null && each.nativeTurnId === call.nativeTurnId);
+    if (!turn) return { refused: 'TURN_NOT_PROVEN' };
+    const [parent, ...others] = listed(state.owners, turn.id).filter((row) => !isSettled(row.state));
+    if (!parent) return { refused: 'CANCELLED' };
+    const holders = [...others.map((row) => row.id), ...(call.byId ? [] : parentsOf(tasks))];
+    return { parent, source: 'turn', holders };
+  }
+  const [oldest] = tasks;
+  if (!oldest) return { refused: call.state === 'ended' ? 'TURN_ENDED' : 'TURN_NOT_PROVEN' };
+  const parent = oldest.parentId === null ? undefined : state.executions.get(oldest.parentId);
+  return parent ? { parent, source: 'task', holders: parentsOf(tasks) } : { refused: 'TURN_ENDED' };
+}
+
+function refusalBelow(parent: Execution | null): string | undefined {
+  if (!parent) return undefined;
+  if (parent.closed) return 'PARENT_CLOSED';
+  const isOver = parent.cancelRequested !== null || parent.state === 'cancelled' || parent.state === 'lost';
+  return isOver ? 'CANCELLED' : undefined;
+}
+
+function checkLaunch(moment: Moment): string | undefined {
+  const command = commandIf(moment, 'launch');
+  if (!command || moment.before.executions.has(command.id)) return undefined;
+  const { before, after, came } = moment;
+  const wanted = expected(before, command.caller);
+  const refused = 'refused' in wanted ? wanted.refused : refusalBelow(wanted.parent);
+  if (came.as === 'refused')
+    return refused === came.code || (!refused && came.code === 'DUPLICATE_KEY')
+      ? undefined
+      : `refused with ${came.code} instead of ${refused ?? 'begun'}`;
+  if (came.as !== 'decided') return undefined;
+  if (refused || 'refused' in wanted) return `begun, though it must be refused with ${refused}`;
+  const row = after.executions.get(command.id);
+  const { parent, source } = wanted;
+  if (!row || row.parentId !== (parent?.id ?? null))
+    return `its parent is ${short(row?.parentId)}, not ${short(parent?.id)}`;
+  if (row.parentSource !== source) return `its parent was found by ${row.parentSource}, not by ${source}`;
+  const holders = new Set(wanted.holders.filter((id) => id !== parent?.id));
+  const are = listed(after.holders, row.id);
+  if (are.length !== holders.size || are.some((id) => !holders.has(id)))
+    return `held by ${short(are)}, not ${short([...holders])}`;
+  const isHeard =
+    command.caller.by !== 'execution' && (command.caller.by === 'session' || command.caller.reportsTo);
+  return row.mode === (isHeard ? 'each' : 'none') ? undefined : `its end is told as ${row.mode}`;
+}
+
+/** An id is registered once: for the same session it is the same thing, for another it is refused. */
+function checkAgain(moment: Moment): string | undefined {
+  const command = commandIf(moment, 'launch');
+  const known = command && moment.before.executions.get(command.id);
+  if (!known || command.caller.by !== 'session' || moment.came.as === 'thrown') return undefined;
+  const bound = known.reportsTo ?? known.runsIn;
+  const isOther = bound !== null && bound !== command.caller.sessionId;
+  if (moment.came.as === 'refused')
+    return isOther && moment.came.code === 'SESSION_MISMATCH'
+      ? undefined
+      : `refused with ${moment.came.code}`;
+  const { isNew, execution } = moment.came.value as Launched;
+  if (isOther) return `${short(known.id)} of ${short(bound)} was given to ${short(command.caller.sessionId)}`;
+  return isNew || execution.id !== known.id ? 'registered a second time' : undefined;
+}
+
+/** Whose child is it? (invariants 7 and 8). */
+export const parentageProperties: readonly Property[] = [
+  { name: 'a launch gets the parent, the holders and the ear that its caller proves', check: checkLaunch },
+  { name: 'an id is registered for one session', check: checkAgain },
+];

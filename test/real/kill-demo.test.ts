@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { demoMessages } from '../../src/cli/verbs/demo.ts';
+import { Bench } from '../e2e/bench.ts';
+import { type Kill, playWithKills } from '../e2e/kill-runs.ts';
+import type { ScriptedAgent } from '../e2e/script-words.ts';
+
+/*
+ * The sequence of `stemma demo`, with the server killed at every fault point that a run comes by, at many moments, and
+ * again and again. `test/e2e/restart.test.ts` is the short form.
+ */
+
+const example = new URL('../../examples/demo/background-work.json', import.meta.url);
+const demo = JSON.parse(readFileSync(example, 'utf8')) as ScriptedAgent;
+
+const points = [
+  'send.before',
+  'send.written',
+  'turn.ended',
+  'commit.before',
+  'commit.after',
+  'wakeup.before',
+  'call.received',
+  'call.registered',
+  'advance.before',
+];
+const times = [1, 2, 3];
+/** Beyond the first ones, commits of every part of the run. */
+const laterCommits = [5, 8, 12, 17, 23, 30, 38, 47, 57];
+
+const cases: [string, Kill[]][] = [
+  ...points.flatMap((point) =>
+    times.map((n): [string, Kill[]] => [`${point}, time ${n}`, [{ fault: `${point}:${n}` }]]),
+  ),
+  ...laterCommits.flatMap((n): [string, Kill[]][] => [
+    [`commit.before, time ${n}`, [{ fault: `commit.before:${n}` }]],
+    [`commit.after, time ${n}`, [{ fault: `commit.after:${n}` }]],
+  ]),
+  ...times.map((n): [string, Kill[]] => [
+    `recover.step, time ${n}`,
+    [{ afterMs: 1200 }, ...Array.from({ length: n }, () => ({ fault: 'recover.step:1' }))],
+  ]),
+  ...Array.from({ length: 16 }, (_, i): [string, Kill[]] => [
+    `${i * 400} ms into it`,
+    [{ afterMs: i * 400 }],
+  ]),
+  ['every 300 ms, eight times', Array.from({ length: 8 }, () => ({ afterMs: 300 }))],
+  ['every 700 ms, six times', Array.from({ length: 6 }, () => ({ afterMs: 700 }))],
+];
+
+describe.concurrent('the demo finishes, and each text reaches its agent once, with the server killed at', () => {
+  for (const [when, kills] of cases) {
+    test.concurrent(when, { timeout: 240_000 }, async () => {
+      const bench = Bench.prepare({ demo });
+      try {
+        const body = { agent: 'demo', cwd: bench.scene().directory, messages: [...demoMessages] };
+        const played = await playWithKills(bench, body, kills);
+        expect(played).toMatchObject({ faults: [], runs: 1, deaths: kills.length });
+        expect(played.run).toMatchObject({ outcome: 'succeeded', messages: [{}, {}, {}] });
+        const texts = played.prompts.filter((prompt) => !prompt.startsWith('[stemma'));
+        expect(texts).toEqual([...demoMessages]);
+      } finally {
+        await bench.close();
+      }
+    });
+  }
+});
