@@ -101,7 +101,9 @@ export type Opened =
    */
   | {
       readonly ok: false;
-      readonly code: Extract<ErrorCode, 'AGENT_UNAVAILABLE' | 'SESSION_GONE' | 'AGENT_FAILED'> | 'NOT_RUNNING';
+      readonly code:
+        | Extract<ErrorCode, 'AGENT_UNAVAILABLE' | 'SESSION_GONE' | 'AGENT_FAILED'>
+        | 'NOT_RUNNING';
       readonly message: string;
     };
 
@@ -197,8 +199,7 @@ export interface TranscriptItem {
  */
 export type DriverEvent = {
   readonly position: number;
-} & /** The agent began to work: on our text, or, without `deliveryId`, by itself (`taskId`: because this task ended). */
-(
+} /** The agent began to work: on our text, or, without `deliveryId`, by itself (`taskId`: because this task ended). */ & (
   | {
       readonly type: 'turnStarted';
       readonly nativeTurnId: string;

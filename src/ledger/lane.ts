@@ -73,7 +73,8 @@ function* wakeForNext(draft: Draft, session: Session): Asking<void> {
   const later = (yield* ask('pendingFor', session.id)).filter(
     (notice) => notice.state === 'owed' && notice.notBefore < Number.MAX_SAFE_INTEGER,
   );
-  if (later.length > 0) draft.wake('session', session.id, Math.min(...later.map((notice) => notice.notBefore)));
+  if (later.length > 0)
+    draft.wake('session', session.id, Math.min(...later.map((notice) => notice.notBefore)));
 }
 
 /** The notices to hand over next: those of the parent that is owed the oldest. Misdirected ones are waived and alarmed. */
@@ -167,7 +168,8 @@ export function* moveTurn(command: { now: number; turnId: TurnId }): Rule<boolea
   const draft = new Draft(command.now);
   const turn = yield* ask('turn', command.turnId);
   const session = turn ? yield* ask('session', turn.sessionId) : undefined;
-  if (!turn || !session || turn.state !== 'starting' || turn.epoch === session.epoch) return draft.done(false);
+  if (!turn || !session || turn.state !== 'starting' || turn.epoch === session.epoch)
+    return draft.done(false);
   draft.add({ do: 'patchTurn', id: turn.id, set: { epoch: session.epoch } });
   return draft.done(true);
 }

@@ -1,5 +1,12 @@
 import type { TurnId } from '../base/ids.ts';
-import type { AgentProfile, Conversation, Driver, DriverEvent, Opened, OpenRequest } from '../drivers/port.ts';
+import type {
+  AgentProfile,
+  Conversation,
+  Driver,
+  DriverEvent,
+  Opened,
+  OpenRequest,
+} from '../drivers/port.ts';
 import { processGone, sessionOpened } from '../ledger/agent-process.ts';
 import { ask } from '../ledger/questions.ts';
 import type { Session } from '../ledger/session.ts';

@@ -236,7 +236,8 @@ export class SessionTurns {
     // A text that an earlier process may have sent must be looked for before it may be sent again.
     const isUnsent = turn?.state === 'starting' && turn.id === this.#own && turn.id !== this.#sent;
     const isFinal = code !== 'AGENT_FAILED';
-    if (turn?.state === 'starting' && (isUnsent || isFinal)) return this.#failSend(turn, { code, message }, isFinal);
+    if (turn?.state === 'starting' && (isUnsent || isFinal))
+      return this.#failSend(turn, { code, message }, isFinal);
     if (turn) await this.#lookLater();
   }
 

@@ -3,9 +3,9 @@ import { Bench } from './bench.ts';
 import { identityCases } from './identity.cases.ts';
 import { noticeCases } from './notices.cases.ts';
 import { scenarios } from './scenario.ts';
-import { stoppingAgents, stoppingCases } from './stopping.cases.ts';
+import { stoppingCases } from './stopping.cases.ts';
 import { treeCases } from './trees.cases.ts';
-import { turnEndCases, unrulyAgents } from './turn-ends.cases.ts';
+import { brokenAgents, turnEndCases } from './turn-ends.cases.ts';
 import { worker } from './worker.ts';
 
 /* One server for all of these: they run at the same time, each in a place of its own. */
@@ -13,7 +13,7 @@ import { worker } from './worker.ts';
 let bench: Bench;
 
 beforeAll(async () => {
-  bench = await Bench.open({ worker, ...stoppingAgents, ...unrulyAgents });
+  bench = await Bench.open({ worker, ...brokenAgents });
 }, 60_000);
 
 afterAll(() => bench.close(), 60_000);

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { openDatabase } from '../../src/store/sqlite/driver.ts';
 import { Bench } from './bench.ts';
 import { isAlive } from './living-processes.ts';
@@ -34,7 +36,7 @@ test.concurrent('the first line says where the server is, once it is ready; its 
   timeout: 60_000,
 }, async () => {
   const dataDir = join(root, 'plain');
-  const { line, process } = await firstLine(['up', '--data', dataDir, '--port', '0']);
+  const { line, process } = await firstLine(['up'], { STEMMA_DATA: dataDir, STEMMA_PORT: '0' });
   const said = /^stemma ready (http:\/\/127\.0\.0\.1:\d+) data=(\S+) token=(\S+) pid=(\d+)$/.exec(line);
   expect(said?.slice(2)).toEqual([dataDir, join(dataDir, 'token'), String(process.pid)]);
   const url = said?.[1] ?? '';
@@ -58,56 +60,49 @@ test.concurrent('the first line says where the server is, once it is ready; its 
   expect(existsSync(join(dataDir, 'server.json'))).toBe(false);
 });
 
-test.concurrent('with --json the first line is an object; settings come from the environment too', {
-  timeout: 60_000,
-}, async () => {
-  const dataDir = join(root, 'json');
-  const { line, process } = await firstLine(['up', '--json'], { STEMMA_DATA: dataDir, STEMMA_PORT: '0' });
-  const ready = JSON.parse(line) as Record<string, unknown>;
-  expect(Object.keys(ready)).toEqual(['event', 'url', 'dataDir', 'tokenFile', 'pid', 'version', 'signInUrl']);
-  expect(ready).toMatchObject({
-    event: 'ready',
-    dataDir,
-    tokenFile: join(dataDir, 'token'),
-    pid: process.pid,
-  });
-  expect(JSON.parse(readFileSync(join(dataDir, 'server.json'), 'utf8'))).toEqual(ready);
-  const signedIn = await fetch(String(ready['signInUrl']), { redirect: 'manual' });
-  expect(signedIn.headers.get('set-cookie')).toMatch(/HttpOnly.*SameSite=Strict|SameSite=Strict.*HttpOnly/i);
-  expect(await process.signal('SIGINT')).toMatchObject({ code: 0, signal: null });
-});
-
-test.concurrent('SIGTERM lets agents live on, the next server has them again, and down --agents ends them', {
+test.concurrent('with --json the first line is an object; agents outlive SIGTERM and end with down --agents', {
   timeout: 60_000,
 }, async () => {
   const bench = await Bench.open({});
   try {
-    const scene = bench.scene();
-    const { queryId } = await scene.send(
-      'shell',
-      'echo $$ > agent; until [ -e go ]; do sleep 0.1; done; echo went on',
-    );
-    const agent = Number(await scene.file('agent'));
-    expect(await bench.server.process.signal('SIGTERM')).toMatchObject({ code: 0, signal: null });
-    expect(isAlive(agent)).toBe(true);
-    await bench.start();
-    scene.open('go');
-    await scene.closed(queryId);
-    expect(await scene.execution(queryId)).toMatchObject({
-      state: 'succeeded',
-      result: expect.stringContaining('went on'),
-    });
-    await scene.send('shell', 'echo $$ > second; exec sleep 600');
-    const second = Number(await scene.file('second'));
-    const down = await stemma(['down', '--agents', '--data', bench.dataDir]);
-    expect(down).toMatchObject({ code: 0, stderr: '' });
-    expect(isAlive(second)).toBe(false);
-    expect(await bench.server.process.ended).toMatchObject({ code: 0 });
-    expect((await stemma(['down', '--data', bench.dataDir])).code).toBe(6);
+    const { ready, process } = bench.server;
+    const { dataDir } = bench;
+    const fields = ['event', 'url', 'dataDir', 'tokenFile', 'pid', 'version', 'signInUrl'];
+    expect(Object.keys(ready)).toEqual(fields);
+    const tokenFile = join(dataDir, 'token');
+    expect(ready).toMatchObject({ event: 'ready', dataDir, tokenFile, pid: process.pid });
+    expect(process.stdout.split('\n')).toHaveLength(2);
+    expect(JSON.parse(readFileSync(join(dataDir, 'server.json'), 'utf8'))).toEqual(ready);
+    const signedIn = await fetch(ready.signInUrl, { redirect: 'manual' });
+    const cookie = signedIn.headers.get('set-cookie') ?? '';
+    expect(cookie).toMatch(/; HttpOnly/i);
+    expect(cookie).toMatch(/; SameSite=Strict/i);
+    await expectAgentsOutlive(bench);
   } finally {
     await bench.close();
   }
 });
+
+/** SIGTERM lets agents live on, the next server has them again, and `down --agents` ends them. */
+async function expectAgentsOutlive(bench: Bench): Promise<void> {
+  const scene = bench.scene();
+  const goOn = 'echo $$ > agent; until [ -e go ]; do sleep 0.1; done; echo went on';
+  const { queryId } = await scene.send('shell', goOn);
+  const agent = Number(await scene.file('agent'));
+  expect(await bench.server.process.signal('SIGTERM')).toMatchObject({ code: 0, signal: null });
+  expect(isAlive(agent)).toBe(true);
+  await bench.start();
+  scene.open('go');
+  await scene.closed(queryId);
+  const { state, result } = await scene.execution(queryId);
+  expect({ state, result: result?.trim() }).toEqual({ state: 'succeeded', result: 'went on' });
+  await scene.send('shell', 'echo $$ > second; exec sleep 600');
+  const second = Number(await scene.file('second'));
+  const down = await stemma(['down', '--agents', '--data', bench.dataDir]);
+  expect(down).toMatchObject({ code: 0, stderr: '' });
+  expect(isAlive(second)).toBe(false);
+  expect(await bench.server.process.ended).toMatchObject({ code: 0 });
+}
 
 test.concurrent('a port that is taken is exit 5 and named', { timeout: 60_000 }, async () => {
   const other = createServer().listen(0, '127.0.0.1');
@@ -136,9 +131,10 @@ test.concurrent('a database of a newer version is refused unchanged, with exit 5
   timeout: 60_000,
 }, async () => {
   const dataDir = join(root, 'newer');
-  const first = await firstLine(['up', '--data', dataDir, '--port', '0']);
-  await first.process.signal('SIGTERM');
-  const db = await openDatabase(join(dataDir, 'stemma.db'));
+  const file = join(dataDir, 'stemma.db');
+  mkdirSync(dataDir);
+  await (await openSqliteStore({ file, clock: systemClock, random: Math.random })).close();
+  const db = await openDatabase(file);
   db.exec("INSERT INTO migrations VALUES (9999, '9999-later', 'x', 0)");
   db.close();
   const ended = await up(dataDir, '--json');

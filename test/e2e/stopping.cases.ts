@@ -3,24 +3,8 @@ import { isAlive } from './living-processes.ts';
 import type { Scenarios } from './scenario.ts';
 import type { Scene } from './scene.ts';
 import { ofKind } from './scene.ts';
-import { launch, noticesIn, on, say, type ScriptedAgent, until } from './script-words.ts';
+import { noticesIn } from './script-words.ts';
 import { waitFor } from './wait-for.ts';
-
-/** A shell command that tells its process and never ends by itself. */
-const forEver = 'echo $$ > leaf; exec sleep 600';
-
-/** The agents of these tests. */
-export const stoppingAgents: Readonly<Record<string, ScriptedAgent>> = {
-  nest: {
-    rules: [
-      on('^Start', launch('child', 'Go deeper.', 'nest'), say('Started.')),
-      on('^Go deeper', launch('grandchild', forEver), say('Deeper.')),
-    ],
-  },
-  endless: {
-    rules: [on('^Start', launch('leaf', forEver), until('never')), on('^Hang', { hang: true })],
-  },
-};
 
 async function leafOf(s: Scene): Promise<number> {
   return Number(await s.file('leaf'));
@@ -30,7 +14,7 @@ async function leafOf(s: Scene): Promise<number> {
 export function stoppingCases({ scenario, alone }: Scenarios): void {
   describe.concurrent('stopping', () => {
     alone('an agent that does not stop when asked loses its process, and its tree closes', async (s) => {
-      const { queryId, sessionId } = await s.send('endless', 'Hang on.');
+      const { queryId, sessionId } = await s.send('worker', 'Hang on.');
       await s.until('the prompt is with the agent', async () => (await s.prompts(sessionId)).length === 1);
       const [agent = 0] = s.processes();
       await s.client.call('cancelExecution', { id: queryId });
@@ -41,7 +25,7 @@ export function stoppingCases({ scenario, alone }: Scenarios): void {
     });
 
     alone('cancelling a tree ends grandchildren and their processes, and the sequence stops', async (s) => {
-      const { runId, sessionId } = await s.run('nest', ['Start it.', 'And now the next one.']);
+      const { runId, sessionId } = await s.run('worker', ['Nest it.', 'And now the next one.']);
       const leaf = await leafOf(s);
       const root = await s.message(runId, 0);
       await s.seen('both delegating turns have ended', root, ({ executions }) =>
@@ -61,11 +45,11 @@ export function stoppingCases({ scenario, alone }: Scenarios): void {
         outcome: 'cancelled',
         messages: [{}, { attempts: [] }],
       });
-      expect(await s.prompts(sessionId)).toEqual(['Start it.']);
+      expect(await s.prompts(sessionId)).toEqual(['Nest it.']);
     });
 
     alone('stopping a session cancels what it started, and only a person begins again', async (s) => {
-      const { runId, sessionId } = await s.run('endless', ['Start it.', 'And now the next one.']);
+      const { runId, sessionId } = await s.run('worker', ['Grow a leaf.', 'And now the next one.']);
       const leaf = await leafOf(s);
       const queued = await s.send(sessionId, 'Later, please.');
       await s.client.call('stopSession', { id: sessionId, body: { reason: 'going home' } });
@@ -80,7 +64,7 @@ export function stoppingCases({ scenario, alone }: Scenarios): void {
       expect(await s.tree(queued.queryId)).toMatchObject({ closed: true, outcome: 'cancelled' });
       const again = await s.send(sessionId, 'Hello again.');
       expect(await s.closed(again.queryId)).toMatchObject({ outcome: 'succeeded' });
-      expect(await s.prompts(sessionId)).toEqual(['Start it.', 'Hello again.']);
+      expect(await s.prompts(sessionId)).toEqual(['Grow a leaf.', 'Hello again.']);
     });
 
     scenario('an interrupt ends the turn; the session and the children live on', async (s) => {
@@ -100,9 +84,9 @@ export function stoppingCases({ scenario, alone }: Scenarios): void {
 
     scenario('a message that runs out of time is TIMED_OUT once all below it was joined', async (s) => {
       // An agent that runs already: the time is for its work, not for its start.
-      const before = await s.send('endless', 'Hello.');
+      const before = await s.send('worker', 'Hello.');
       await s.closed(before.queryId);
-      const { queryId } = await s.send('endless', 'Start it.', { timeout: '3s' });
+      const { queryId } = await s.send('worker', 'Grow a leaf.', { timeout: '3s' });
       const leaf = await leafOf(s);
       const tree = await s.closed(queryId);
       expect(tree).toMatchObject({ outcome: 'failed', outcomeCode: 'TIMED_OUT' });

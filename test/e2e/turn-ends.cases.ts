@@ -1,36 +1,10 @@
 import { describe, expect } from 'vitest';
 import type { Scenarios } from './scenario.ts';
 import type { Scene } from './scene.ts';
-import { on, say, type ScriptedAgent, until } from './script-words.ts';
+import type { ScriptedAgent } from './script-words.ts';
 
-const toolUpdate = (sessionUpdate: string, status: string): { update: Record<string, unknown> } => ({
-  update: { sessionUpdate, toolCallId: 'tool-1', title: 'npm test', kind: 'execute', status },
-});
-
-/** The agents of these tests: what no agent should do. */
-export const unrulyAgents: Readonly<Record<string, ScriptedAgent>> = {
-  unruly: {
-    rules: [
-      on('^late', say('Done.'), {
-        later: [say('One more thing.'), { call: 'list_executions' }, until('later')],
-        afterMs: 50,
-      }),
-      on('^twice', say('Done.'), { respond: 'end_turn' }),
-      on(
-        '^pending',
-        say('All done!'),
-        toolUpdate('tool_call', 'pending'),
-        until('go'),
-        toolUpdate('tool_call_update', 'completed'),
-        say('Now it is.'),
-      ),
-      on('^garbage', { garbage: 'DEBUG: tokens=17' }, { garbage: '{"jsonrpc":"2.0","id":' }, say('Done.')),
-      on('^big', { bigLine: 4 * 1024 * 1024 }),
-      on('^error', say('completed: ERROR in line 3, the word error changes nothing')),
-      on('^die', say('Goodbye.'), { kill: true }),
-      on('^leave', { exit: 0 }),
-    ],
-  },
+/** The agents of these tests that are none. */
+export const brokenAgents: Readonly<Record<string, ScriptedAgent>> = {
   stillborn: { rules: [], profile: { command: ['/bin/sh', '-c', 'echo no licence >&2; exit 3'] } },
   missing: { rules: [], profile: { command: ['stemma-no-such-program'] } },
 };
@@ -45,7 +19,7 @@ async function expectUsable(s: Scene, sessionId: string): Promise<void> {
 export function turnEndCases({ scenario, alone }: Scenarios): void {
   describe.concurrent('turn ends', () => {
     scenario('an agent that goes on after its turn is late activity, shown and alarmed', async (s) => {
-      const { queryId, sessionId } = await s.send('unruly', 'late');
+      const { queryId, sessionId } = await s.send('worker', 'Misbehave: late');
       await s.closed(queryId);
       const late = await s.until('the late activity is shown', async () =>
         (await s.executionsIn(sessionId)).find(({ kind }) => kind === 'late'),
@@ -62,7 +36,7 @@ export function turnEndCases({ scenario, alone }: Scenarios): void {
     });
 
     scenario('a second end of a turn is ignored', async (s) => {
-      const { queryId, sessionId } = await s.send('unruly', 'twice');
+      const { queryId, sessionId } = await s.send('worker', 'Misbehave: twice');
       expect(await s.closed(queryId)).toMatchObject({ outcome: 'succeeded' });
       await expectUsable(s, sessionId);
       const ends = s.bench.events.of('execution.settled', { root: queryId });
@@ -71,7 +45,7 @@ export function turnEndCases({ scenario, alone }: Scenarios): void {
     });
 
     scenario('a text with a pending tool call is no end', async (s) => {
-      const { queryId, sessionId } = await s.send('unruly', 'pending');
+      const { queryId, sessionId } = await s.send('worker', 'Misbehave: pending');
       await s.until('the text was streamed', async () => {
         const { items } = await s.client.call('getTranscript', { id: sessionId });
         return items.some(({ text }) => text.includes('npm test'));
@@ -83,22 +57,22 @@ export function turnEndCases({ scenario, alone }: Scenarios): void {
     });
 
     scenario('garbage, a huge line and the word error change nothing', async (s) => {
-      const garbage = await s.send('unruly', 'garbage');
+      const garbage = await s.send('worker', 'Misbehave: garbage');
       await s.closed(garbage.queryId);
       expect(await s.execution(garbage.queryId)).toMatchObject({ state: 'succeeded', result: 'Done.' });
-      const big = await s.send(garbage.sessionId, 'big');
+      const big = await s.send(garbage.sessionId, 'Misbehave: big');
       expect(await s.closed(big.queryId)).toMatchObject({ outcome: 'succeeded' });
-      const error = await s.send(garbage.sessionId, 'error');
+      const error = await s.send(garbage.sessionId, 'Misbehave: error');
       expect(await s.closed(error.queryId)).toMatchObject({ outcome: 'succeeded' });
     });
 
     alone('an agent that dies, or leaves, in its turn fails the message, and is had again', async (s) => {
-      const died = await s.send('unruly', 'die');
+      const died = await s.send('worker', 'Misbehave: die');
       const closed = await s.closed(died.queryId);
       expect(closed.outcome).toBe('failed');
       expect(closed.executions[0]?.error?.message).toMatch(/SIGKILL|signal|died|dead/);
       await expectUsable(s, died.sessionId);
-      const left = await s.send(died.sessionId, 'leave');
+      const left = await s.send(died.sessionId, 'Misbehave: leave');
       expect(await s.closed(left.queryId)).toMatchObject({ outcome: 'failed' });
       await expectUsable(s, died.sessionId);
       // One process serves the conversation, and what the dead ones had said is not told again.
@@ -111,7 +85,7 @@ export function turnEndCases({ scenario, alone }: Scenarios): void {
         'message lost',
       ]);
       const prompts = await s.prompts(died.sessionId);
-      expect(prompts).toEqual(['die', 'Are you there?', 'leave', 'Are you there?']);
+      expect(prompts).toEqual(['Misbehave: die', 'Are you there?', 'Misbehave: leave', 'Are you there?']);
     });
 
     scenario('an agent that ends at its start fails the message with what it said', async (s) => {

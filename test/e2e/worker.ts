@@ -1,23 +1,70 @@
-import { gate, launch, noticeOf, on, parallel, say, type ScriptedAgent, until } from './script-words.ts';
+import {
+  type Action,
+  gate,
+  launch,
+  noticeOf,
+  on,
+  parallel,
+  type Rule,
+  say,
+  type ScriptedAgent,
+  until,
+} from './script-words.ts';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
-/**
- * The agent of all tests that want a well-behaved one. Whatever it starts waits for a file of the scene, so that a test
- * says when things happen: `go` for what it launches first, `hold` for its own turn.
- */
-export const worker: ScriptedAgent = {
-  rules: [
-    on('^Start a job', launch('job', gate('go')), say('Started.')),
-    on('^Start another', launch('other', gate('other')), say('Also started.')),
-    on('^Start a chain', launch('first', 'echo done'), say('Started.')),
-    on(noticeOf('first'), launch('second', 'echo done too'), say('The second.')),
-    on('^Start three', parallel(...['a', 'b', 'c'].map((name) => launch(name, gate('go')))), until('hold')),
-    on('^Start many', parallel(...numbers(25).map((n) => launch(`job-${n}`, `echo ${n}`))), until('hold')),
-    on('^Try', launch('flaky', 'echo the port is busy; exit 3'), say('Tried.')),
-    on(noticeOf('flaky', 'failed'), launch('flaky', gate('retry')), say('Once more.')),
-    on('^Delegate', launch('doomed', 'echo no; exit 1'), say('Delegated.')),
-    on('^Stay', until('hold'), say('Stayed.')),
-    on('^Launch and stay', launch('job', gate('go')), until('never')),
-  ],
-};
+/** A shell command that tells its process and never ends by itself. */
+const forEver = 'echo $$ > leaf; exec sleep 600';
+
+/** Whatever it starts waits for a file of the scene: `go` for what it launches first, `hold` for its own turn. */
+const work: readonly Rule[] = [
+  on('^Start a job', launch('job', gate('go')), say('Started.')),
+  on('^Start another', launch('other', gate('other')), say('Also started.')),
+  on('^Start a chain', launch('first', 'echo done'), say('Started.')),
+  on(noticeOf('first'), launch('second', 'echo done too'), say('The second.')),
+  on('^Start three', parallel(...['a', 'b', 'c'].map((name) => launch(name, gate('go')))), until('hold')),
+  on('^Start many', parallel(...numbers(25).map((n) => launch(`job-${n}`, `echo ${n}`))), until('hold')),
+  on('^Try', launch('flaky', 'echo the port is busy; exit 3'), say('Tried.')),
+  on(noticeOf('flaky', 'failed'), launch('flaky', gate('retry')), say('Once more.')),
+  on('^Delegate', launch('doomed', 'echo no; exit 1'), say('Delegated.')),
+  on('^Stay', until('hold'), say('Stayed.')),
+  on('^Launch and stay', launch('job', gate('go')), until('never')),
+  on('^Nest', launch('child', 'Go deeper.', 'worker'), say('Started.')),
+  on('^Go deeper', launch('grandchild', forEver), say('Deeper.')),
+  on('^Grow a leaf', launch('leaf', forEver), until('never')),
+];
+
+const toolUpdate = (sessionUpdate: string, status: string): Action => ({
+  update: { sessionUpdate, toolCallId: 'tool-1', title: 'npm test', kind: 'execute', status },
+});
+
+/** What no agent should do. */
+const misbehaviour: readonly Rule[] = [
+  on('^Hang', { hang: true }),
+  on('^Misbehave: late', say('Done.'), {
+    later: [say('One more thing.'), { call: 'list_executions' }, until('later')],
+    afterMs: 50,
+  }),
+  on('^Misbehave: twice', say('Done.'), { respond: 'end_turn' }),
+  on(
+    '^Misbehave: pending',
+    say('All done!'),
+    toolUpdate('tool_call', 'pending'),
+    until('go'),
+    toolUpdate('tool_call_update', 'completed'),
+    say('Now it is.'),
+  ),
+  on(
+    '^Misbehave: garbage',
+    { garbage: 'DEBUG: tokens=17' },
+    { garbage: '{"jsonrpc":"2.0","id":' },
+    say('Done.'),
+  ),
+  on('^Misbehave: big', { bigLine: 4 * 1024 * 1024 }),
+  on('^Misbehave: error', say('completed: ERROR in line 3, the word error changes nothing')),
+  on('^Misbehave: die', say('Goodbye.'), { kill: true }),
+  on('^Misbehave: leave', { exit: 0 }),
+];
+
+/** The one agent of these tests: each prompt says what it shall do, so that tests can follow each other in a session. */
+export const worker: ScriptedAgent = { rules: [...work, ...misbehaviour] };

@@ -25,11 +25,11 @@ export interface Context extends Numbers {
   readonly ids: Ids;
 }
 
-/** What to do next: a call, what follows from what it came to, and the wake-up whose handling ends with that. */
+/** What to do next: a call, what follows from what it came to, and the wake-up that is handled with the last of these. */
 export interface Choice {
   readonly call: Call;
   readonly follow?: (came: Came, state: State) => Choice | undefined;
-  readonly finishes?: WakeRow;
+  readonly wake?: WakeRow;
 }
 
 /** Chooses a call in a state, or nothing when there is nothing to do it to. */
@@ -54,11 +54,23 @@ export function isRare(n: number, of: number): boolean {
   return n % of === of - 1;
 }
 
-/** A session, mostly one in which something goes on. */
+/** A session, mostly one in which something goes on or waits. */
 export function sessionOf({ state, a }: Context): Session | undefined {
   const all = [...state.sessions.values()];
-  const busy = all.filter((row) => row.laneTurn !== null || row.wakeTurn !== null);
-  return a % 3 === 0 || busy.length === 0 ? one(all, a) : one(busy, a);
+  const waits = new Set<string>();
+  for (const input of state.inputs.values()) waits.add(input.sessionId);
+  for (const notice of state.notices.values()) if (notice.state === 'owed') waits.add(notice.sessionId);
+  const active = all.filter((row) => row.laneTurn !== null || waits.has(row.id));
+  return isRare(a, 8) || active.length === 0 ? one(all, a) : one(active, a);
+}
+
+/** Whether the lane could be taken for something. */
+export function hasWork({ state, now }: Context, session: Session): boolean {
+  for (const input of state.inputs.values())
+    if (input.sessionId === session.id && input.steerId === null) return true;
+  for (const notice of state.notices.values())
+    if (notice.sessionId === session.id && notice.state === 'owed' && notice.notBefore <= now) return true;
+  return false;
 }
 
 /** The turns that have not ended: what the agent does by itself first. */

@@ -1,4 +1,4 @@
-import { Ids } from '../../src/base/ids.ts';
+import { FreshIds, Ids } from '../../src/base/ids.ts';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
 import { newSession } from '../../src/ledger/session.ts';
 import type { StoredEvent } from '../../src/ledger/store.ts';
@@ -81,6 +81,23 @@ export class Model {
     }
   }
 
+  /** Begins a history in the middle: one session runs a turn, one has a message to run. */
+  async begin(): Promise<void> {
+    await this.open(2);
+    const [first, second] = [...this.#state.sessions.keys()];
+    if (!first || !second) return;
+    const now = this.clock.now();
+    for (const sessionId of [first, second]) {
+      const message = { id: this.ids.make('execution'), sessionId, text: 'message' };
+      await this.call({ rule: 'enqueue', command: { now, whenBusy: 'queue', message } });
+    }
+    const fresh = new FreshIds(this.ids);
+    await this.call({ rule: 'takeLane', command: { now, sessionId: first, node, fresh } });
+    const deliveryId = fresh.at('turn', 0);
+    const about = { now, sessionId: first, nativeTurnId: 'native', position: now, node, deliveryId, fresh };
+    await this.call({ rule: 'agentStarted', command: about });
+  }
+
   /** What a choice comes to in the present state. */
   choose(choose: Choose, numbers: Numbers): Choice | undefined {
     return choose({ ...numbers, state: this.#state, now: this.clock.now(), ids: this.ids });
@@ -91,9 +108,9 @@ export class Model {
     this.#again.clear();
     for (let next: Choice | undefined = choice; next; ) {
       const came: Came = await this.call(next.call);
-      if (next.finishes) await this.#finish(next.finishes);
       next = next.follow?.(came, this.#state);
     }
+    if (choice.wake) await this.#finish(choice.wake);
   }
 
   /** Makes one call and checks every property of what it did. Throws with the whole trace when one does not hold. */

@@ -66,13 +66,16 @@ function ideas(world: World, process: AgentProcess): Action[] {
   const actions: Action[] = [];
   if (world.budgets.has('launches')) {
     const isBusy = process.calls.length > 1 || process.isHung || process.isWaiting;
-    if (activity && !isBusy) actions.push(maybe(`${activity.nativeTurnId} launches`, () => launch(world, process), 10));
+    if (activity && !isBusy)
+      actions.push(maybe(`${activity.nativeTurnId} launches`, () => launch(world, process), 10));
     for (const task of process.tasks.keys()) {
       actions.push(maybe(`task ${task} launches`, () => launch(world, process, task), 4));
     }
   }
   if (activity && agent.kind.capabilities.backgroundTasks && world.budgets.has('tasks')) {
-    actions.push(maybe(`${activity.nativeTurnId} begins a background task`, () => beginTask(world, process), 8));
+    actions.push(
+      maybe(`${activity.nativeTurnId} begins a background task`, () => beginTask(world, process), 8),
+    );
   }
   return actions;
 }
@@ -141,18 +144,31 @@ function misbehaviour(world: World, process: AgentProcess): Action[] {
   if (!process.isWaiting) fault('questions', `${at} asks`, () => ask(process));
   fault('turnFailures', `${at} fails`, () => fail(world, process));
   // What hangs for nobody's message has no deadline: a person must end it.
-  const hasDeadline = truth.sourcesOf(activity).every((source) => source !== null && truth.hasDeadline(source));
+  const hasDeadline = truth
+    .sourcesOf(activity)
+    .every((source) => source !== null && truth.hasDeadline(source));
   if (activity.isLate || !hasDeadline) return actions;
-  fault('hangs', `${at} hangs`, () => {
-    process.isHung = true;
-    facts.isHung = true;
-  }, 1);
+  fault(
+    'hangs',
+    `${at} hangs`,
+    () => {
+      process.isHung = true;
+      facts.isHung = true;
+    },
+    1,
+  );
   return actions;
 }
 
 function ask(process: AgentProcess): void {
   process.isWaiting = true;
-  process.tell({ type: 'waiting', waitsFor: 'input', questionId: 'q1', text: 'May I?', choices: ['yes', 'no'] });
+  process.tell({
+    type: 'waiting',
+    waitsFor: 'input',
+    questionId: 'q1',
+    text: 'May I?',
+    choices: ['yes', 'no'],
+  });
 }
 
 function fail(world: World, process: AgentProcess): void {

@@ -131,7 +131,9 @@ class SimulatedConversation implements Conversation {
   }
 
   async #send(delivery: Delivery, as: 'start' | 'steer'): Promise<SendOutcome> {
-    const what = readText(delivery.text).map((one) => one.label).join('+');
+    const what = readText(delivery.text)
+      .map((one) => one.label)
+      .join('+');
     this.#onHandOut(this.#process.agent, delivery);
     this.#inTransit.add(delivery.id);
     await this.#world.gates.pass(`${this.#label}: ${as} ${what}`);
@@ -152,7 +154,8 @@ class SimulatedConversation implements Conversation {
     const isBusy = this.#process.activity !== undefined || this.#process.inbox.length > 0;
     if (as === 'start' && kind.refusesWhenBusy && isBusy) return { outcome: 'refused', reason: 'busy' };
     const hasTurn = this.#process.activity !== undefined;
-    if (as === 'steer' && kind.bindsSteerToTurn && !hasTurn) return { outcome: 'refused', reason: 'no turn to steer' };
+    if (as === 'steer' && kind.bindsSteerToTurn && !hasTurn)
+      return { outcome: 'refused', reason: 'no turn to steer' };
     if (budgets.has('uncertain') && choices.chance(30)) {
       budgets.spend('uncertain');
       const arrives = choices.chance(50);
@@ -202,7 +205,9 @@ class SimulatedConversation implements Conversation {
     const made = call.meta['call'] as ToolCallInFlight;
     if (this.#process.agent.kind.capabilities.locatesCalls === 'byOrder') {
       this.readAll();
-      return this.#running === undefined ? { state: 'ended' } : { state: 'running', nativeTurnId: this.#running };
+      return this.#running === undefined
+        ? { state: 'ended' }
+        : { state: 'running', nativeTurnId: this.#running };
     }
     this.#readTo(made.place);
     if (made.nativeTurnId === undefined) return { state: 'unknown' };

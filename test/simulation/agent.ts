@@ -22,7 +22,11 @@ export interface ToolCallInFlight {
   stage: 'sent' | 'handling';
 }
 
-type Unplaced = DriverEvent extends infer Event ? (Event extends DriverEvent ? Omit<Event, 'position'> : never) : never;
+type Unplaced = DriverEvent extends infer Event
+  ? Event extends DriverEvent
+    ? Omit<Event, 'position'>
+    : never
+  : never;
 
 /** The conversation of one session as its agent keeps it: it outlives every process, theirs and ours. */
 export class SimulatedAgent implements Worker {
@@ -93,7 +97,8 @@ export class AgentProcess {
   takeable(): HeldText | undefined {
     const { kind } = this.agent;
     if (this.isHung || this.isWaiting) return undefined;
-    if (this.activity === undefined && kind.bindsSteerToTurn) return this.inbox.find((held) => held.as === 'start');
+    if (this.activity === undefined && kind.bindsSteerToTurn)
+      return this.inbox.find((held) => held.as === 'start');
     return this.inbox[0];
   }
 
@@ -131,7 +136,11 @@ export class AgentProcess {
   }
 
   /** Is idle again. An agent that binds steers to turns takes them all up before an end that is its own. */
-  finish(status: 'succeeded' | 'failed' | 'interrupted', error?: 'agent' | 'capacity' | 'login', resetsAt?: number): void {
+  finish(
+    status: 'succeeded' | 'failed' | 'interrupted',
+    error?: 'agent' | 'capacity' | 'login',
+    resetsAt?: number,
+  ): void {
     const { kind, truth } = this.agent;
     if (kind.bindsSteerToTurn) {
       const bound = this.inbox.filter((held) => held.as === 'steer');
@@ -151,7 +160,15 @@ export class AgentProcess {
       status,
       answer: `answer of ${activity.nativeTurnId}`,
       tasks: [...this.tasks.values()],
-      ...(error ? { error: { kind: error, message: `the ${error} failed`, ...(resetsAt === undefined ? {} : { resetsAt }) } } : {}),
+      ...(error
+        ? {
+            error: {
+              kind: error,
+              message: `the ${error} failed`,
+              ...(resetsAt === undefined ? {} : { resetsAt }),
+            },
+          }
+        : {}),
     });
   }
 
@@ -160,7 +177,8 @@ export class AgentProcess {
     for (const call of this.calls) {
       if (call.nativeTurnId !== activity.nativeTurnId || call.work.stage !== 'calling') continue;
       call.work.stage = 'never';
-      if (this.agent.kind.capabilities.locatesCalls === 'byOrder') this.calls = this.calls.filter((other) => other !== call);
+      if (this.agent.kind.capabilities.locatesCalls === 'byOrder')
+        this.calls = this.calls.filter((other) => other !== call);
     }
   }
 

@@ -10,7 +10,9 @@ export function callActions(world: World, process: AgentProcess, server: Server)
   if (!server.isReady) return [];
   return process.calls
     .filter((call) => call.stage === 'sent')
-    .map((call) => progress(`the launch of ${call.work.label} arrives`, () => handle(world, process, call, server)));
+    .map((call) =>
+      progress(`the launch of ${call.work.label} arrives`, () => handle(world, process, call, server)),
+    );
 }
 
 function handle(world: World, process: AgentProcess, call: ToolCallInFlight, server: Server): void {

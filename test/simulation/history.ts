@@ -195,14 +195,22 @@ class Play implements History {
   #deaths(server: Server): Action[] {
     const { budgets, choices } = this.#world;
     if (!budgets.has('crashes') || server.isDoomed) return [];
-    const soon = maybe('the server will die at a fault point', () => {
-      budgets.spend('crashes');
-      server.dieAfter(1 + choices.below(25));
-    }, 3);
-    const now = maybe('the server dies', () => {
-      budgets.spend('crashes');
-      server.die();
-    }, 2);
+    const soon = maybe(
+      'the server will die at a fault point',
+      () => {
+        budgets.spend('crashes');
+        server.dieAfter(1 + choices.below(25));
+      },
+      3,
+    );
+    const now = maybe(
+      'the server dies',
+      () => {
+        budgets.spend('crashes');
+        server.die();
+      },
+      2,
+    );
     return [soon, now];
   }
 

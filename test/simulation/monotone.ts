@@ -3,7 +3,16 @@ import { isSettled } from '../../src/ledger/execution.ts';
 import type { TurnOwner } from '../../src/ledger/turn.ts';
 import type { CommitContext } from './checks-context.ts';
 
-const fixedAtBirth = ['parentId', 'rootId', 'parentSource', 'depth', 'kind', 'name', 'attempt', 'runId'] as const;
+const fixedAtBirth = [
+  'parentId',
+  'rootId',
+  'parentSource',
+  'depth',
+  'kind',
+  'name',
+  'attempt',
+  'runId',
+] as const;
 
 /** Terminal states never change, closed never reopens, what is fixed at birth stays, and a turn ends once with its owners. */
 export function checkMonotone(context: CommitContext): void {
@@ -35,7 +44,10 @@ function checkNotices({ world, before, after }: CommitContext): void {
     if (notice.state !== 'handled' || was?.state === 'handled') continue;
     const name = after.executions.find((row) => row.id === notice.executionId)?.name ?? '';
     if (!world.truth.works.get(name)?.isHandled)
-      world.violations.report('NOT_HANDLED', `the result of ${name} counts as handled, and no agent has handled it`);
+      world.violations.report(
+        'NOT_HANDLED',
+        `the result of ${name} counts as handled, and no agent has handled it`,
+      );
   }
 }
 

@@ -57,7 +57,8 @@ export class Observer {
       else {
         const key = `${one.noticeId}#${one.epoch}`;
         const known = this.#handOvers.get(key);
-        if (known !== undefined && known !== id) violations.report('EPOCH', `${key} of ${one.label} was handed over before`);
+        if (known !== undefined && known !== id)
+          violations.report('EPOCH', `${key} of ${one.label} was handed over before`);
         this.#handOvers.set(key, id);
       }
       const home = sessionOf(truth.messages.get(one.label)?.sessionId, truth.works.get(one.label)?.tells);
@@ -72,7 +73,8 @@ export class Observer {
       const earlier = `${run}.${i}`;
       const row = this.#state.executions.find((other) => other.name === earlier);
       const alive = truth.alive(earlier, row?.cancelRequested ? 'programs' : 'all');
-      if (alive) violations.report('EARLY', `${label} is handed out while ${alive}, which is part of ${earlier}`);
+      if (alive)
+        violations.report('EARLY', `${label} is handed out while ${alive}, which is part of ${earlier}`);
     }
   }
 
@@ -129,7 +131,10 @@ function isNeverParent({ kind }: Execution): boolean {
   return kind === 'continuation' || kind === 'late' || kind === 'task';
 }
 
-function sessionOf(message: SessionId | undefined, work: SessionId | null | undefined): SessionId | undefined {
+function sessionOf(
+  message: SessionId | undefined,
+  work: SessionId | null | undefined,
+): SessionId | undefined {
   return message ?? work ?? undefined;
 }
 
@@ -138,7 +143,10 @@ function checkCounts(world: World, state: MemorySnapshot): void {
   for (const row of state.executions) {
     const open = counted.get(row.id);
     if (open === row.open) continue;
-    world.violations.report('COUNT', `${describe(row)} has a deficit of ${row.open}; a recount gives ${open}`);
+    world.violations.report(
+      'COUNT',
+      `${describe(row)} has a deficit of ${row.open}; a recount gives ${open}`,
+    );
   }
 }
 

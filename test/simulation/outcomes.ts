@@ -8,8 +8,16 @@ export function checkOutcomes(context: CommitContext): void {
   const old = new Map(before.executions.map((row) => [row.id, row]));
   for (const row of after.executions) {
     const was = old.get(row.id);
-    if (row.cancelRequested !== null && !was?.cancelRequested && world.asked.cancels === 0 && !hasTimedOut(context))
-      world.violations.report('BYSTANDER', `${describe(row)} is cancelled, and nobody asked for anything to be`);
+    if (
+      row.cancelRequested !== null &&
+      !was?.cancelRequested &&
+      world.asked.cancels === 0 &&
+      !hasTimedOut(context)
+    )
+      world.violations.report(
+        'BYSTANDER',
+        `${describe(row)} is cancelled, and nobody asked for anything to be`,
+      );
     if (row.state === 'cancelled' && was?.state !== 'cancelled') checkCancelled(context, row);
     if (row.parentId === null && row.closed && !was?.closed) checkRoot(context, row);
   }
@@ -18,7 +26,9 @@ export function checkOutcomes(context: CommitContext): void {
 
 function hasTimedOut({ after, world }: Pick<CommitContext, 'after' | 'world'>): boolean {
   const now = world.clock.now();
-  return after.executions.some((row) => row.deadlineAt !== null && row.deadlineAt <= now && row.cancelRequested);
+  return after.executions.some(
+    (row) => row.deadlineAt !== null && row.deadlineAt <= now && row.cancelRequested,
+  );
 }
 
 /** Only what was asked to stop, or whose turn a person interrupted, is cancelled. */
@@ -32,9 +42,13 @@ function checkCancelled({ world }: CommitContext, row: Execution): void {
 function checkRoot({ world }: CommitContext, row: Execution): void {
   if (row.cancelRequested === null) return;
   const { outcome, outcomeCode } = row;
-  const isRight = outcome === 'cancelled' || (row.cancelRequested.actor.kind === 'deadline' && outcome === 'failed');
+  const isRight =
+    outcome === 'cancelled' || (row.cancelRequested.actor.kind === 'deadline' && outcome === 'failed');
   if (!isRight && row.cancelRequested.actor.kind !== 'parent')
-    world.violations.report('UNCANCELLED', `${row.name} was cancelled, and its outcome is ${outcome} ${outcomeCode}`);
+    world.violations.report(
+      'UNCANCELLED',
+      `${row.name} was cancelled, and its outcome is ${outcome} ${outcomeCode}`,
+    );
 }
 
 function checkDropped({ world, before, after }: CommitContext): void {

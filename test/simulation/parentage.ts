@@ -29,14 +29,20 @@ function checkBirth(context: CommitContext, row: Execution): void {
   // Background work that lives already is counted and ended; everything else is not begun.
   const isEnding = row.kind === 'task' && row.cancelRequested !== null;
   if (parent && wasCancelled && !isEnding)
-    world.violations.report('ZOMBIE', `${describe(row)} was registered below ${parent.name}, which was cancelled`);
+    world.violations.report(
+      'ZOMBIE',
+      `${describe(row)} was registered below ${parent.name}, which was cancelled`,
+    );
   const work = world.truth.works.get(row.name);
   if (!work) return;
   const holders = after.holds.filter((edge) => edge.executionId === row.id).map((edge) => edge.holderId);
   for (const id of [...(row.parentId === null ? [] : [row.parentId]), ...holders]) {
     const counted = after.executions.find((other) => other.id === id);
     if (counted && !mayCount(context, work, counted))
-      world.violations.report('FOREIGN', `${work.label} is counted on ${describe(counted)}, who never shared its turn`);
+      world.violations.report(
+        'FOREIGN',
+        `${work.label} is counted on ${describe(counted)}, who never shared its turn`,
+      );
   }
 }
 
@@ -47,7 +53,8 @@ function mayCount(context: CommitContext, work: Work, counted: Execution): boole
   const tasks = after.executions.filter((row) => row.kind === 'task' && row.runsIn === work.tells);
   if (tasks.some((task) => task.parentId === counted.id)) return true;
   const { activity } = work;
-  if (!activity) return work.tells !== null && counted.runsIn === work.tells && isKnownByOrder(context, work.tells);
+  if (!activity)
+    return work.tells !== null && counted.runsIn === work.tells && isKnownByOrder(context, work.tells);
   if (counted.kind === 'late') return activity.isLate || isAboutDropped(context, activity);
   const labels = new Set([...activity.carried.map((one) => one.label), ...activity.wokenBy]);
   if (counted.kind === 'message') return labels.has(counted.name);

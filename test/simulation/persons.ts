@@ -11,11 +11,18 @@ const person = { kind: 'person', name: 'somebody' } as const;
 
 /** What persons may do now, seeing what the server shows them. */
 export function personActions(world: World, server: Server, state: MemorySnapshot): Action[] {
-  const actions = [...messages(world, server, state), ...stops(world, server, state), ...drops(world, server, state)];
+  const actions = [
+    ...messages(world, server, state),
+    ...stops(world, server, state),
+    ...drops(world, server, state),
+  ];
   const whims = actions.map(({ budget, name, run }) =>
     maybe(name, () => void (world.budgets.spend(budget), run()), 3),
   );
-  return [...whims.filter((_, index) => world.budgets.has(actions[index]?.budget ?? '')), ...repairs(world, server, state)];
+  return [
+    ...whims.filter((_, index) => world.budgets.has(actions[index]?.budget ?? '')),
+    ...repairs(world, server, state),
+  ];
 }
 
 interface Whim {
@@ -46,7 +53,14 @@ function messages(world: World, server: Server, state: MemorySnapshot): Whim[] {
         name: `a person launches a workflow for ${session.title}`,
         run: () => {
           const label = world.label('w');
-          const common = { kind: 'work', label, cause: null, isRoot: true, activity: undefined, stage: 'calling' } as const;
+          const common = {
+            kind: 'work',
+            label,
+            cause: null,
+            isRoot: true,
+            activity: undefined,
+            stage: 'calling',
+          } as const;
           const work = world.truth.addWork({ ...common, tells: session.id });
           const caller = { by: 'person', reportsTo: session.id } as const;
           server.run('launch', async () => {
@@ -135,14 +149,17 @@ function drops(world: World, server: Server, state: MemorySnapshot): Whim[] {
 }
 
 function isDetachable(row: Execution): boolean {
-  const isWork = row.kind === 'step' || row.kind === 'workflow' || row.kind === 'agent' || row.kind === 'task';
+  const isWork =
+    row.kind === 'step' || row.kind === 'workflow' || row.kind === 'agent' || row.kind === 'task';
   return isWork && row.parentId !== null && !row.closed && row.detachedAt === null;
 }
 
 /** A limit whose end nobody knows is lifted by a person, sooner or later. */
 function repairs(world: World, server: Server, state: MemorySnapshot): Action[] {
   return state.notices
-    .filter((notice) => notice.state === 'owed' && notice.notBefore >= Number.MAX_SAFE_INTEGER && notice.epoch > 0)
+    .filter(
+      (notice) => notice.state === 'owed' && notice.notBefore >= Number.MAX_SAFE_INTEGER && notice.epoch > 0,
+    )
     .map((notice) =>
       progress(`a person asks for ${nameOf(state, notice.executionId)} to be delivered`, () => {
         const command = { now: world.clock.now(), id: notice.id };

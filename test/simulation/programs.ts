@@ -34,7 +34,11 @@ export class Programs {
   begin(row: Execution, work: Work): void {
     if (this.#programs.has(row.id)) return;
     const { budgets, choices, facts } = this.#world;
-    const isEndless = this.#world.truth.hasDeadline(work.label) && budgets.has('endless') && choices.chance(30) && budgets.spend('endless');
+    const isEndless =
+      this.#world.truth.hasDeadline(work.label) &&
+      budgets.has('endless') &&
+      choices.chance(30) &&
+      budgets.spend('endless');
     if (isEndless) facts.isHung = true;
     this.#programs.set(row.id, newProgram(row.id, work, isEndless));
   }
@@ -87,7 +91,9 @@ export class Programs {
     if (!program.isEndless && program.calls === 0) {
       actions.push(progress(`${name} ends`, () => this.#end(program, true), 6));
       if (budgets.has('programFailures')) {
-        actions.push(maybe(`${name} fails`, () => void (budgets.spend('programFailures'), this.#end(program, false))));
+        actions.push(
+          maybe(`${name} fails`, () => void (budgets.spend('programFailures'), this.#end(program, false))),
+        );
       }
     }
     if (program.work && program.calls === 0 && budgets.has('launches') && server?.isReady) {

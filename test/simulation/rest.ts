@@ -14,7 +14,8 @@ export function checkRest(world: World, state: MemorySnapshot): void {
   for (const run of state.runs) if (run.state !== 'ended') stuck(`the run ${run.name} has not ended`);
   for (const turn of state.turns) if (turn.state !== 'ended') stuck(`turn ${turn.id} is ${turn.state}`);
   for (const session of state.sessions) {
-    if (session.laneTurn !== null || session.wakeTurn !== null) stuck(`the lane of ${session.title} is taken`);
+    if (session.laneTurn !== null || session.wakeTurn !== null)
+      stuck(`the lane of ${session.title} is taken`);
   }
   for (const notice of state.notices) {
     if (notice.state !== 'handled' && notice.state !== 'waived') stuck(`a result is ${notice.state}`);

@@ -196,7 +196,9 @@ export class Server {
       report,
       agent: (name) => {
         const kind = kinds.get(name);
-        return kind && { profile: { name, driver: name, command: [name] }, driver: this.#drivers.driverOf(kind) };
+        return (
+          kind && { profile: { name, driver: name, command: [name] }, driver: this.#drivers.driverOf(kind) }
+        );
       },
       tools: () => undefined,
       directory: (sessionId) => sessionId,

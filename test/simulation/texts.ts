@@ -10,7 +10,8 @@ export type Carried =
       readonly isMarkedAgain: boolean;
     };
 
-const head = /^\[stemma (ntc_\S+) #(\d+)\] (\S+) (?:succeeded|failed|cancelled|lost) \(exe_\S+\)\n?(\(delivered again)?/gm;
+const head =
+  /^\[stemma (ntc_\S+) #(\d+)\] (\S+) (?:succeeded|failed|cancelled|lost) \(exe_\S+\)\n?(\(delivered again)?/gm;
 
 /** Reads a text as the agent reads it: results announce themselves, anything else is a message by its own label. */
 export function readText(text: string): Carried[] {

@@ -74,8 +74,17 @@ export class Truth {
     this.messages.set(label, { kind: 'message', label, cause, sessionId, taken: 0 });
   }
 
-  addWork(given: Pick<Work, 'kind' | 'label' | 'cause' | 'tells' | 'activity' | 'stage'> & { isRoot?: boolean }): Work {
-    const work: Work = { isRoot: false, ...given, isKnown: false, isHandled: false, excuse: undefined, isDetached: false };
+  addWork(
+    given: Pick<Work, 'kind' | 'label' | 'cause' | 'tells' | 'activity' | 'stage'> & { isRoot?: boolean },
+  ): Work {
+    const work: Work = {
+      isRoot: false,
+      ...given,
+      isKnown: false,
+      isHandled: false,
+      excuse: undefined,
+      isDetached: false,
+    };
     this.works.set(work.label, work);
     return work;
   }
@@ -94,7 +103,9 @@ export class Truth {
 
   /** Those because of whom an agent works in this activity: a message, or whoever caused the work whose end it handles. */
   sourcesOf(activity: Activity): (string | null)[] {
-    return [...activity.carried.map((one) => one.label), ...activity.wokenBy].map((label) => this.#sourceOf(label));
+    return [...activity.carried.map((one) => one.label), ...activity.wokenBy].map((label) =>
+      this.#sourceOf(label),
+    );
   }
 
   #sourceOf(label: string): string | null {
@@ -149,7 +160,8 @@ export class Truth {
 
   /** A task woke its agent, which hears of its end thereby. */
   wake(label: string): void {
-    if (this.#takenResults.has(label)) this.#violations.report('TWICE', `the agent woke for ${label}, whose end it knew`);
+    if (this.#takenResults.has(label))
+      this.#violations.report('TWICE', `the agent woke for ${label}, whose end it knew`);
     this.#takenResults.add(label);
   }
 
@@ -177,13 +189,18 @@ export class Truth {
   alive(above: string, only: 'all' | 'programs' = 'all'): string | undefined {
     for (const work of this.works.values()) {
       const why = work.stage === 'ended' && this.isCancelled(work.label) ? undefined : stateOf(work, only);
-      if (why && !work.isDetached && (work.label !== above || work.isRoot) && this.isUnder(work.label, above)) return why;
+      if (why && !work.isDetached && (work.label !== above || work.isRoot) && this.isUnder(work.label, above))
+        return why;
     }
     if (only === 'programs') return undefined;
     for (const worker of this.workers) {
       const at = worker.activityNow();
-      if (at && this.sourcesOf(at).some((source) => this.#isAbout(source, above))) return `${worker.label} is at work on it`;
-      const pending = worker.pendingTexts().flat().find((one) => this.#isAbout(this.#sourceOf(one.label), above));
+      if (at && this.sourcesOf(at).some((source) => this.#isAbout(source, above)))
+        return `${worker.label} is at work on it`;
+      const pending = worker
+        .pendingTexts()
+        .flat()
+        .find((one) => this.#isAbout(this.#sourceOf(one.label), above));
       if (pending) return `a text about ${pending.label} is in the queue of ${worker.label}`;
     }
     return undefined;
@@ -194,6 +211,7 @@ function stateOf(work: Work, only: 'all' | 'programs'): string | undefined {
   if (work.stage === 'running') return `${work.label} runs`;
   if (only === 'programs' || work.excuse !== undefined) return undefined;
   if (work.stage === 'calling') return `the launch of ${work.label} is on its way`;
-  if (work.stage === 'ended' && work.tells !== null && !work.isHandled) return `nobody has handled the end of ${work.label}`;
+  if (work.stage === 'ended' && work.tells !== null && !work.isHandled)
+    return `nobody has handled the end of ${work.label}`;
   return undefined;
 }

@@ -1,7 +1,9 @@
 import type { Session } from '../../../src/ledger/session.ts';
 import type { AgentEnded } from '../../../src/ledger/turn-end.ts';
 import type { Choice, Choose, Context } from '../choice.ts';
-import { freshOf, isRare, node, one, runningName, sessionOf, unendedTurns } from '../choice.ts';
+import type { Turn } from '../../../src/ledger/turn.ts';
+import { freshOf, hasWork, isRare, node, one, runningName, sessionOf, unendedTurns } from '../choice.ts';
+import { personSends } from './messages.ts';
 
 const statuses = ['succeeded', 'succeeded', 'succeeded', 'failed', 'interrupted', 'lost'] as const;
 
@@ -87,6 +89,7 @@ export const sessionGoesOn: Choose = (context) => {
   if (!session) return undefined;
   const [turn] = unendedTurns(state, session);
   if (!turn) {
+    if (!hasWork(context, session)) return personSends(context);
     const command = { now, sessionId: session.id, node, fresh: freshOf(context) };
     return { call: { rule: 'takeLane', command } };
   }
@@ -95,19 +98,42 @@ export const sessionGoesOn: Choose = (context) => {
       return { call: { rule: 'markWritten', command: { now, turnId: turn.id } } };
     return started(context, session, { deliveryId: turn.id });
   }
+  return runningGoesOn(context, session, turn);
+};
+
+/** Within a turn: what is on its way is written and taken up, something is launched, or the turn ends well. */
+function runningGoesOn(context: Context, session: Session, turn: Turn): Choice | undefined {
+  const { state, now, b } = context;
   const open = [...state.steers.values()].find(
     (steer) => steer.sessionId === session.id && steer.endedAt === null,
   );
   if (open?.state === 'claimed')
     return { call: { rule: 'resolveSteer', command: { now, steerId: open.id, what: 'written' } } };
-  if (open && c % 2 === 0) {
+  if (open && b % 3 > 0) {
     const about = { now, sessionId: session.id, nativeTurnId: turn.nativeTurnId ?? '', deliveryId: open.id };
     return {
       call: { rule: 'agentTook', command: { ...about, position: now, node, fresh: freshOf(context) } },
     };
   }
-  return ending(context, session);
-};
+  if (b % 3 > 0) return launchFrom(context, session, turn);
+  const { call } = ending(context, session);
+  if (call.rule !== 'agentEnded') return undefined;
+  const { error: _error, ...command } = call.command;
+  return { call: { rule: 'agentEnded', command: { ...command, status: 'succeeded' } } };
+}
+
+function launchFrom(context: Context, session: Session, turn: Turn): Choice {
+  const { now, c } = context;
+  const call = { state: 'running', nativeTurnId: turn.nativeTurnId ?? '', byId: c % 2 === 0 } as const;
+  const caller = { by: 'session', sessionId: session.id, call } as const;
+  const about = {
+    now,
+    id: freshOf(context).at('execution', 0),
+    kind: 'workflow',
+    name: `work ${now}`,
+  } as const;
+  return { call: { rule: 'launch', command: { ...about, caller } } };
+}
 
 /** The agent's process is verified dead. */
 export const agentDies: Choose = (context) => {
@@ -178,8 +204,12 @@ export const sendFails: Choose = (context) => {
 
 /** A text is claimed for the running turn. */
 export const steerIsClaimed: Choose = (context) => {
-  const session = sessionOf(context);
-  const { now } = context;
+  const { state, now, b } = context;
+  const wanted = [...state.notices.values()].filter((notice) => notice.state === 'owed');
+  const sessions = [...state.sessions.values()].filter(
+    (each) => each.laneTurn !== null && wanted.some((notice) => notice.sessionId === each.id),
+  );
+  const session = isRare(b, 4) ? sessionOf(context) : (one(sessions, b) ?? sessionOf(context));
   if (!session) return undefined;
   return { call: { rule: 'claimSteer', command: { now, sessionId: session.id, fresh: freshOf(context) } } };
 };

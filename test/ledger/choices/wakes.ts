@@ -1,5 +1,6 @@
 import type { ExecutionId, RunId, SessionId } from '../../../src/base/ids.ts';
 import type { CheckToRun } from '../../../src/ledger/check.ts';
+import type { LaneTaken } from '../../../src/ledger/lane.ts';
 import type { WakeRow } from '../../../src/wakeups/rows.ts';
 import type { Choice, Choose, Context } from '../choice.ts';
 import { freshOf, node, one } from '../choice.ts';
@@ -8,95 +9,79 @@ import { freshOf, node, one } from '../choice.ts';
 export const wakeFires: Choose = (context) => {
   const due = [...context.state.wakes.values()].filter((wake) => wake.at <= context.now);
   const wake = one(due, context.a);
-  return wake && handled(context, wake);
+  const choice = wake && handled(context, wake);
+  return choice && { ...choice, wake };
 };
 
 function handled(context: Context, wake: WakeRow): Choice | undefined {
   switch (wake.kind) {
     case 'session':
-      return sessionLooks(context, wake);
+      return sessionLooks(context, wake.target as SessionId);
     case 'run':
-      return runGoesOn(context, wake);
+      return runGoesOn(context, wake.target as RunId);
     case 'drained':
-      return drainedGoesOn(context, wake);
+      return drainedGoesOn(context, wake.target as ExecutionId);
     case 'deadline':
-      return deadlinePasses(context, wake);
+      return deadlinePasses(context, wake.target as ExecutionId);
     case 'heartbeat': {
-      const command = {
-        now: context.now,
-        id: wake.target as ExecutionId,
-        noticeId: freshOf(context).at('notice', 0),
-      };
-      return { call: { rule: 'beatOrLose', command }, finishes: wake };
+      const noticeId = freshOf(context).at('notice', 0);
+      const command = { now: context.now, id: wake.target as ExecutionId, noticeId };
+      return { call: { rule: 'beatOrLose', command } };
     }
   }
 }
 
-/** The lane is taken for what is due, else a text is claimed for the turn that runs. */
-function sessionLooks(context: Context, wake: WakeRow): Choice {
+/** The lane is taken for what is due; where it is not free, a text is claimed for the turn that runs. */
+function sessionLooks(context: Context, sessionId: SessionId): Choice {
   const { now } = context;
-  const sessionId = wake.target as SessionId;
-  const steers: Choice = {
-    call: { rule: 'claimSteer', command: { now, sessionId, fresh: freshOf(context) } },
-    finishes: wake,
-  };
   return {
     call: { rule: 'takeLane', command: { now, sessionId, node, fresh: freshOf(context) } },
-    follow: () => steers,
+    follow: (came) => {
+      const taken = came.as === 'decided' ? (came.value as LaneTaken) : undefined;
+      if (!taken || taken.taken || taken.why !== 'busy') return undefined;
+      return { call: { rule: 'claimSteer', command: { now, sessionId, fresh: freshOf(context) } } };
+    },
   };
 }
 
-function runGoesOn(context: Context, wake: WakeRow): Choice | undefined {
-  const run = context.state.runs.get(wake.target as RunId);
+function runGoesOn(context: Context, id: RunId): Choice | undefined {
+  const run = context.state.runs.get(id);
   if (!run) return undefined;
-  const command = { now: context.now, id: run.id, cursor: run.cursor, fresh: freshOf(context) };
-  return { call: { rule: 'advance', command }, finishes: wake };
+  const command = { now: context.now, id, cursor: run.cursor, fresh: freshOf(context) };
+  return { call: { rule: 'advance', command } };
 }
 
-function drainedGoesOn(context: Context, wake: WakeRow): Choice | undefined {
+function drainedGoesOn(context: Context, id: ExecutionId): Choice | undefined {
   const { state, now } = context;
-  const id = wake.target as ExecutionId;
   if (!state.executions.get(id)?.check)
-    return { call: { rule: 'drained', command: { now, id, fresh: freshOf(context) } }, finishes: wake };
+    return { call: { rule: 'drained', command: { now, id, fresh: freshOf(context) } } };
   return {
     call: { rule: 'startCheck', command: { now, messageId: id } },
-    follow: (came) =>
-      checkEnds(context, wake, came.as === 'decided' ? (came.value as CheckToRun) : undefined),
+    follow: (came) => checkEnds(context, came.as === 'decided' ? (came.value as CheckToRun) : undefined),
   };
 }
 
 /** The check says yes or no: a no is written on the message before the check settles. */
-function checkEnds(context: Context, wake: WakeRow, ready: CheckToRun | undefined): Choice {
+function checkEnds(context: Context, ready: CheckToRun | undefined): Choice | undefined {
+  if (!ready) return undefined;
   const { now, b } = context;
-  const id = ready?.check.id;
-  if (!id) {
-    const messageId = wake.target as ExecutionId;
-    return { call: { rule: 'startCheck', command: { now, messageId } }, finishes: wake };
-  }
   const state = b % 2 === 0 ? ('succeeded' as const) : ('failed' as const);
   const noticeId = freshOf(context).at('notice', 0);
   const end: Choice = {
-    call: { rule: 'settle', command: { now, id, noticeId, ending: { state } } },
-    finishes: wake,
+    call: { rule: 'settle', command: { now, id: ready.check.id, noticeId, ending: { state } } },
   };
   if (state === 'succeeded') return end;
-  return {
-    call: { rule: 'failCheck', command: { now, messageId: wake.target as ExecutionId } },
-    follow: () => end,
-  };
+  const messageId = ready.message.id;
+  return { call: { rule: 'failCheck', command: { now, messageId } }, follow: () => end };
 }
 
-function deadlinePasses(context: Context, wake: WakeRow): Choice {
+function deadlinePasses(context: Context, id: ExecutionId): Choice {
   const { now } = context;
-  const id = wake.target as ExecutionId;
   const request = { actor: { kind: 'deadline' } as const, at: now };
-  const cancel: Choice = {
-    call: { rule: 'cancel', command: { now, id, request, verdict: 'TIMED_OUT', fresh: freshOf(context) } },
-    finishes: wake,
-  };
-  const done: Choice = { call: { rule: 'nextDeadline', command: { now, id } }, finishes: wake };
+  const command = { now, id, request, verdict: 'TIMED_OUT', fresh: freshOf(context) };
   return {
     call: { rule: 'nextDeadline', command: { now, id } },
-    follow: (came) => (came.as === 'decided' && came.value === true ? cancel : done),
+    follow: (came) =>
+      came.as === 'decided' && came.value === true ? { call: { rule: 'cancel', command } } : undefined,
   };
 }
