@@ -10,8 +10,9 @@ import { openStoreOn } from '../src/store/sqlite/store.ts';
 import { SqliteTables } from '../src/store/sqlite/tables.ts';
 import { childrenOfRoot } from './load.ts';
 
-/** One root in so many stays open, so that there are old roots to work below. */
+/** One root in so many stays open in a large history, every one in a small: there are old roots to work below. */
 const openRootEvery = 20;
+const smallHistory = 10_000;
 
 /**
  * Fills a new database with closed trees of ten children, two events an execution, and here and there a root that is
@@ -37,7 +38,7 @@ export async function fill(file: string, executions: number): Promise<ExecutionI
     db.exec('BEGIN');
     for (let i = 0; i < 2_000 && made < executions; i++, roots++) {
       const now = Date.now();
-      const isOpen = roots % openRootEvery === 0;
+      const isOpen = executions < smallHistory || roots % openRootEvery === 0;
       const root = newExecution(now, null, 'none', {
         id: ids.make('execution'),
         kind: 'message',

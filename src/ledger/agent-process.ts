@@ -1,8 +1,9 @@
 import type { FreshIds, SessionId, TurnId } from '../base/ids.ts';
 import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
+import { shiftedDeadline } from './deadline.ts';
 import type { Execution, SettledState, Waiting } from './execution.ts';
-import { isSettled, stopsClock } from './execution.ts';
+import { isSettled } from './execution.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import type { Session } from './session.ts';
@@ -52,6 +53,8 @@ export interface AgentExited {
   readonly reason: string;
   /** How far its output was read: what it said up to its end is not told again. */
   readonly position?: number;
+  /** The agent's record was not read: texts that were with it stay undecided. */
+  readonly isRecordUnread?: boolean;
   readonly fresh: FreshIds;
 }
 
@@ -71,8 +74,10 @@ export function* agentExited(command: AgentExited): Rule<boolean> {
     yield* loseTurn(draft, session, turn.id, command);
   }
   // Those of a turn that is lost were refused with it.
-  for (const steer of yield* ask('openSteers', session.id))
-    if (!lost.has(steer.turnId)) yield* refuseSteer(draft, session, steer);
+  for (const steer of yield* ask('openSteers', session.id)) {
+    const isUndecided = steer.state === 'written' && command.isRecordUnread;
+    if (!lost.has(steer.turnId) && !isUndecided) yield* refuseSteer(draft, session, steer);
+  }
   let place = 500;
   for (const task of yield* ask('liveTasks', session.id)) {
     const error = { code: 'LOST', message: command.reason };
@@ -115,7 +120,7 @@ function* loseTurn(
     error: { code: 'LOST', message: command.reason },
     tasks: [],
     position: session.position,
-    endIsNegativeProof: true,
+    endIsNegativeProof: !command.isRecordUnread,
     fresh: command.fresh,
   });
 }
@@ -138,19 +143,11 @@ export function* agentWaits(command: AgentWaits): Rule<boolean> {
   draft.add({ do: 'patchTurn', id: turn.id, set: { state } });
   for (const owner of yield* ask('owners', turn.id)) {
     if (isSettled(owner.state)) continue;
-    draft.patch(owner.id, { waiting: command.waiting, ...shiftedDeadline(draft, owner, command.waiting) });
+    const shifted = command.waiting ? {} : shiftedDeadline(draft, owner);
+    draft.patch(owner.id, { waiting: command.waiting, ...shifted });
     draft.event('execution.waiting', owner, { waiting: command.waiting });
   }
   return draft.done(true);
-}
-
-/** A message's clock may stand still while it waits: on going on, the deadline moves by as long as it waited. */
-function shiftedDeadline(draft: Draft, owner: Execution, waiting: Waiting | null): { deadlineAt?: number } {
-  if (waiting || owner.deadlineAt === null || owner.waiting === null) return {};
-  if (!stopsClock(owner.waiting)) return {};
-  const deadlineAt = owner.deadlineAt + Math.max(0, draft.now - owner.waiting.since);
-  draft.wake('deadline', owner.id, deadlineAt);
-  return { deadlineAt };
 }
 
 /** Background work of the agent CLI began while its turn runs. */

@@ -1,6 +1,7 @@
 import type { ExecutionId, NoticeId } from '../base/ids.ts';
 import type { Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
+import type { Execution } from './execution.ts';
 import { isSettled, stopsClock } from './execution.ts';
 import { ask } from './questions.ts';
 import { end, endsByItself } from './settle.ts';
@@ -20,6 +21,17 @@ export function* nextDeadline(command: { readonly now: number; readonly id: Exec
   if (row.deadlineAt <= command.now) return draft.done(true);
   draft.wake('deadline', row.id, row.deadlineAt);
   return draft.done(false);
+}
+
+/**
+ * A message's clock may stand still while it waits: when it goes on, or its turn ends, the deadline moves by as long as it
+ * waited, and is looked at then.
+ */
+export function shiftedDeadline(draft: Draft, owner: Execution): { deadlineAt?: number } {
+  if (owner.deadlineAt === null || owner.waiting === null || !stopsClock(owner.waiting)) return {};
+  const deadlineAt = owner.deadlineAt + Math.max(0, draft.now - owner.waiting.since);
+  draft.wake('deadline', owner.id, deadlineAt);
+  return { deadlineAt };
 }
 
 /** An outside program says that it lives. */

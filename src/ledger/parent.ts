@@ -59,6 +59,11 @@ export function* findParent(caller: Caller): Asking<Parentage | Refusal> {
 }
 
 function* ofSession(session: Session, call: CallEvidence): Asking<Parentage | Refusal> {
+  if (session.state === 'stopped') {
+    return refuse('SESSION_STOPPED', 'This session was stopped; nothing was started.', {
+      sessionId: session.id,
+    });
+  }
   const turn = yield* provenTurn(session, call);
   if (turn) return yield* ofTurn(session, turn, call);
   const tasks = yield* ask('liveTasks', session.id);
@@ -91,10 +96,11 @@ function* provenTurn(session: Session, call: CallEvidence): Asking<Turn | undefi
 function* ofTurn(session: Session, turn: Turn, call: CallEvidence): Asking<Parentage | Refusal> {
   const owners = yield* ask('owners', turn.id);
   const unsettled = owners.filter((owner) => !isSettled(owner.state));
-  const parent = unsettled[0];
+  // What the agent does by itself has no deadline, and nobody would cancel it: the first of the others counts.
+  const parent = unsettled.find((owner) => owner.kind !== 'late') ?? unsettled[0];
   if (!parent)
     return refuse('CANCELLED', 'Everything that owned this turn was cancelled; nothing was started.');
-  const others = rules.holders ? unsettled.slice(1).map((owner) => owner.id) : [];
+  const others = rules.holders ? unsettled.map((owner) => owner.id) : [];
   // A call that only its order places in this turn may come from a background task of an earlier one.
   const byTask = call.state === 'running' && !call.byId ? yield* parentsOfTasks(session) : [];
   return {

@@ -39,7 +39,10 @@ export function* claimSteer(command: ClaimSteer): Rule<Steer | undefined> {
 function* steerableTurn(session: Session): Asking<Turn | undefined> {
   if (session.state === 'stopped' || session.wakeTurn !== null || session.laneTurn === null) return undefined;
   const turn = yield* ask('turn', session.laneTurn);
-  return turn?.state === 'running' ? turn : undefined;
+  if (turn?.state !== 'running') return undefined;
+  // A turn of which all is cancelled is about to be interrupted, and what joins it with it.
+  const owners = yield* ask('owners', turn.id);
+  return owners.some((owner) => !isSettled(owner.state) && !owner.cancelRequested) ? turn : undefined;
 }
 
 function* claimNotices(draft: Draft, session: Session, turn: Turn, id: SteerId): Asking<Steer | undefined> {

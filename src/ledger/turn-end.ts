@@ -1,6 +1,7 @@
 import type { FreshIds, SessionId } from '../base/ids.ts';
 import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
+import { shiftedDeadline } from './deadline.ts';
 import type { Execution, ExecutionUsage, Failure } from './execution.ts';
 import { isSettled } from './execution.ts';
 import { giveBackClaim, giveBackHanded, handle, waive } from './hand-over.ts';
@@ -70,10 +71,12 @@ export function* endTurn(draft: Draft, session: Session, turn: Turn, command: Ag
     const isProof = steer.state === 'claimed' || command.endIsNegativeProof || !rules.withdraw;
     if (steer.turnId === turn.id && isProof) yield* refuseSteer(draft, session, steer);
   }
+  const isStoppedByUs = owners.some((owner) => owner.cancelRequested !== null);
   let place = 0;
   for (const owner of owners) {
     if (isSettled(owner.state)) continue;
-    const ending = endingOf(owner, command);
+    const ending = endingOf(owner, command, isStoppedByUs);
+    if (owner.waiting) draft.patch(owner.id, shiftedDeadline(draft, owner));
     if (owner.kind === 'continuation') yield* resolveHanded(draft, owner, ending, command);
     yield* settleOwner(draft, owner, ending, command, place++);
   }
@@ -96,11 +99,19 @@ function releaseLane(draft: Draft, session: Session, turn: Turn, position: numbe
   draft.wake('session', session.id);
 }
 
-function endingOf(owner: Execution, command: AgentEnded): Ending {
+function endingOf(owner: Execution, command: AgentEnded, isStoppedByUs: boolean): Ending {
   const { answer, usage = null, error = null } = command;
   const failure: Failure | null = error ? { code: error.code, message: error.message } : null;
   if (owner.cancelRequested) return { state: 'cancelled', result: answer || null, usage };
   if (command.status === 'succeeded') return { state: 'succeeded', result: answer, usage };
+  if (command.status === 'interrupted' && isStoppedByUs) {
+    // It joined when the turn was being stopped for the sake of others: nobody wanted this to be cancelled.
+    const error = {
+      code: 'LOST',
+      message: 'Its turn was stopped because something else in it was cancelled.',
+    };
+    return { state: 'failed', result: answer || null, usage, error };
+  }
   if (command.status === 'interrupted') return { state: 'cancelled', result: answer || null, usage };
   return { state: command.status, result: answer || null, usage, error: failure };
 }
@@ -195,7 +206,7 @@ export function registerTask(
 ): void {
   const unsettled = owners.filter((owner) => !isSettled(owner.state));
   // It lives already, so it is counted even below what was cancelled, and is ended with it.
-  const parent = unsettled[0] ?? null;
+  const parent = unsettled.find((owner) => owner.kind !== 'late') ?? unsettled[0] ?? null;
   const cancelled = parent?.cancelRequested ?? null;
   const counted = parent !== null && parent.background === 'wait';
   const row = newExecution(draft.now, parent, parent ? 'turn' : 'none', {
@@ -212,6 +223,6 @@ export function registerTask(
     cancelRequested: cancelled && { ...cancelled, actor: { kind: 'parent' } },
   });
   if (parent && cancelled) draft.wake('deadline', parent.id);
-  const others = rules.holders ? unsettled.slice(1).map((owner) => owner.id) : [];
+  const others = rules.holders ? unsettled.map((owner) => owner.id) : [];
   draft.register(row, parent ? distinct(others, parent.id) : []);
 }

@@ -211,7 +211,8 @@ function* adoptNotices(
   const first = notices[0];
   const parent = first ? yield* ask('execution', first.countedOn) : undefined;
   if (!first || !parent) return undefined;
-  const why = mismatch(parent, first) ?? (refusalBelow(parent) ? 'cancelled' : undefined);
+  const isLatched = rules.cancelLatch && parent.cancelRequested !== null;
+  const why = mismatch(parent, first) ?? (isLatched ? 'cancelled' : undefined);
   if (why) {
     for (const notice of notices) yield* waive(draft, notice, why, { kind: 'system' });
     return undefined;
@@ -238,6 +239,7 @@ function* adoptQueued(draft: Draft, id: ExecutionId): Asking<Adopted | undefined
 /** Activity that carries nothing of ours: below the root of the session's last turn while that is open, else alarmed. */
 function* registerLate(draft: Draft, session: Session, command: AgentStarted): Asking<Execution> {
   const parent = yield* rootOfLastTurn(session);
+  const task = command.taskId === undefined ? undefined : yield* ask('taskNamed', session.id, command.taskId);
   const row = newExecution(draft.now, parent, parent ? 'turn' : 'none', {
     id: command.fresh.at('execution', 1),
     kind: 'late',
@@ -245,6 +247,8 @@ function* registerLate(draft: Draft, session: Session, command: AgentStarted): A
     project: session.project,
     runsIn: session.id,
     cancelledBy: session.id,
+    // It wakes for background work that was cancelled: nothing may come of that either.
+    cancelRequested: task?.cancelRequested ?? null,
   });
   draft.register(row, []);
   draft.event('alarm', row, { what: 'lateActivity' });

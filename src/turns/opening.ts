@@ -36,7 +36,7 @@ export interface Opening {
   /** The turn whose text this process knows to be unsent. */
   readonly own: TurnId | undefined;
   /** Takes every event that comes after what was replayed. */
-  receive(event: DriverEvent): void;
+  receive(event: DriverEvent, open: OpenSession): void;
   /** Tells the ledger one event now. */
   handle(event: DriverEvent, open: OpenSession): Promise<void>;
 }
@@ -56,9 +56,10 @@ export async function openConversation(
     return { ok: false, code: 'AGENT_UNAVAILABLE', message };
   }
   let early: DriverEvent[] | undefined = [];
+  let open: OpenSession | undefined;
   const emit = (event: DriverEvent): void => {
     if (early) early.push(event);
-    else opening.receive(event);
+    else if (open) opening.receive(event, open);
   };
   const request = await requestFor(context, known, agent.profile, emit);
   const leftLane = known.laneTurn !== null && known.laneTurn !== opening.own;
@@ -73,7 +74,8 @@ export async function openConversation(
   }
   if (!opened.ok) return opened;
   const { conversation } = opened;
-  const open = { conversation, driver: agent.driver };
+  const current = { conversation, driver: agent.driver };
+  open = current;
   // What was told before the new process was there is the old one's: its death is settled below, and is not the new one's.
   let replayed = opened.how === 'adopted' ? 0 : early.length;
   let isDead = false;

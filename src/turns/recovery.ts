@@ -1,12 +1,10 @@
 import type { TurnId } from '../base/ids.ts';
-import { FreshIds } from '../base/ids.ts';
 import type { Conversation, Opened } from '../drivers/port.ts';
 import { ask } from '../ledger/questions.ts';
 import { rules } from '../ledger/rules.ts';
 import type { Session } from '../ledger/session.ts';
-import { resolveSteer } from '../ledger/steer.ts';
-import { agentStarted, agentTook } from '../ledger/turn-start.ts';
 import { buryAgent } from './death.ts';
+import { resolveSteers, tellConsumed } from './evidence.ts';
 import type { TurnsContext } from './ports.ts';
 
 /** What recovery needs of the session it recovers. */
@@ -40,14 +38,13 @@ export async function resolveAfterOpen(
   const isDead = how !== 'adopted' || isAnother;
   if (isDead && (session.state === 'live' || !isOurs || session.wakeTurn !== null)) {
     // The old process is dead: whatever it took up is in the record that the new one reads.
-    await resolveSteers(context, session, conversation);
-    const why = 'its process died while nobody watched';
-    await buryAgent(context, session.id, isOurs ? undefined : conversation, why);
+    const reason = 'its process died while nobody watched';
+    await buryAgent(context, session.id, conversation, { reason, unsent: replaying.own });
   }
   if (isAnother) await replaying.drain();
   if (isDead) return { pending: undefined };
   const pending = isOurs ? undefined : await resolveStart(context, session, conversation);
-  await resolveSteers(context, session, conversation);
+  await resolveSteers(context, session.id, conversation, false);
   return { pending };
 }
 
@@ -66,7 +63,7 @@ async function resolveStart(
   session: Session,
   conversation: Conversation,
 ): Promise<TurnId | undefined> {
-  const { store, clock, ids, node } = context;
+  const { store } = context;
   const current = await store.read(() => ask('session', session.id));
   const id = current?.laneTurn;
   const turn = id ? await store.read(() => ask('turn', id)) : undefined;
@@ -74,51 +71,6 @@ async function resolveStart(
   const evidence = await conversation.evidence(turn.id);
   if (evidence.state === 'absent') return undefined;
   if (evidence.state !== 'consumed') return rules.queueEvidence ? turn.id : undefined;
-  const nativeTurnId = evidence.nativeTurnId ?? `seen:${turn.id}`;
-  const fresh = new FreshIds(ids);
-  const { position } = turn;
-  const seen = {
-    now: clock.now(),
-    sessionId: session.id,
-    node,
-    nativeTurnId,
-    position,
-    deliveryId: turn.id,
-    fresh,
-  };
-  await store.decide(() => agentStarted(seen));
+  await tellConsumed(context, session.id, turn.id, evidence.nativeTurnId ?? `seen:${turn.id}`);
   return undefined;
-}
-
-/** Steered texts: never written ones are refused, consumed ones are taken, all others stay claimed until proof. */
-async function resolveSteers(
-  context: TurnsContext,
-  session: Session,
-  conversation: Conversation,
-): Promise<void> {
-  const { store, clock, ids, node } = context;
-  for (const steer of await store.read(() => ask('openSteers', session.id))) {
-    const steerId = steer.id;
-    if (steer.state === 'claimed') {
-      await store.decide(() => resolveSteer({ now: clock.now(), steerId, what: 'refused' }));
-      continue;
-    }
-    const evidence = await conversation.evidence(steerId);
-    if (evidence.state === 'absent') {
-      await store.decide(() => resolveSteer({ now: clock.now(), steerId, what: 'refused' }));
-    } else if (evidence.state === 'consumed' && evidence.nativeTurnId !== undefined) {
-      const fresh = new FreshIds(ids);
-      const { nativeTurnId } = evidence;
-      const seen = {
-        now: clock.now(),
-        sessionId: session.id,
-        node,
-        nativeTurnId,
-        position: 0,
-        deliveryId: steerId,
-        fresh,
-      };
-      await store.decide(() => agentTook(seen));
-    }
-  }
 }

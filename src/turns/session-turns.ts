@@ -119,7 +119,7 @@ export class SessionTurns {
     const session = await this.#session();
     if (!session) return;
     const current = session.laneTurn === null ? undefined : await this.#turn(session.laneTurn);
-    if (current && !this.#open) await this.#ensureOpen(session, false);
+    if (!this.#open && (current || (await this.#hasOpenSteers()))) await this.#ensureOpen(session, false);
     if (current?.state === 'starting') {
       return this.#sent === current.id ? this.#resolveSend(current) : this.#send(session, current.id);
     }
@@ -135,6 +135,8 @@ export class SessionTurns {
     }
     if (taken.value.why === 'busy' && this.#open) return steerNext(this.#context, this.sessionId, this.#open);
     if (taken.value.why === 'nothing') await this.#rest(session);
+    const isIdle = !current && session.wakeTurn === null;
+    if (taken.value.why === 'stopped' && isIdle && this.#open) await this.#end('the session was stopped');
   }
 
   async #send(session: Session, id: TurnId): Promise<void> {
@@ -202,7 +204,7 @@ export class SessionTurns {
     this.#open = undefined;
     const result = open ? await open.conversation.end() : 'dead';
     if (result === 'dead') this.#sent = undefined;
-    if (result === 'dead') await buryAgent(this.#context, this.sessionId, open?.conversation, reason);
+    if (result === 'dead') await buryAgent(this.#context, this.sessionId, open?.conversation, { reason });
     else this.#open = open;
     return result;
   }
@@ -212,7 +214,7 @@ export class SessionTurns {
     const opened = await openConversation(this.#context, session, {
       adoptOnly,
       own: this.#own,
-      receive: (event) => this.#receive(event),
+      receive: (event, open) => this.#receive(event, open),
       handle: (event, open) => this.#handle(event, open),
     });
     if (!opened.ok) {
@@ -229,7 +231,10 @@ export class SessionTurns {
 
   async #notOpened({ code, message }: NotOpened, session: Session): Promise<void> {
     // Only a failure that may pass leaves it open whether the old process lives.
-    if (code !== 'AGENT_FAILED') await buryAgent(this.#context, this.sessionId, undefined, message);
+    if (code !== 'AGENT_FAILED') {
+      const death = { reason: message, isRecordUnread: code === 'NOT_RUNNING' };
+      await buryAgent(this.#context, this.sessionId, undefined, death);
+    }
     if (code === 'NOT_RUNNING') return;
     this.#context.report('agent.notOpened', { sessionId: session.id, code, message });
     const turn = await this.#laneTurn();
@@ -247,8 +252,9 @@ export class SessionTurns {
     await store.decide(() => wakeLater({ now: clock.now(), sessionId, delayMs: reopenDelayMs }));
   }
 
-  #receive(event: DriverEvent): void {
-    const handled = this.#serial.run(() => (this.#open ? this.#handle(event, this.#open) : undefined));
+  // What a conversation said is nothing to the one that was opened after it.
+  #receive(event: DriverEvent, open: OpenSession): void {
+    const handled = this.#serial.run(() => (this.#open === open ? this.#handle(event, open) : undefined));
     void handled.catch((error: unknown) => {
       this.#context.report('turns.failed', {
         sessionId: this.sessionId,
@@ -284,7 +290,7 @@ export class SessionTurns {
     // What became of a text that it had is in its record, which the next process may be able to read: it is asked first.
     if (this.#sent !== undefined) this.#own = undefined;
     this.#sent = undefined;
-    await buryAgent(this.#context, this.sessionId, conversation, reason, position);
+    await buryAgent(this.#context, this.sessionId, conversation, { reason, position });
     this.#deaths++;
     const turn = await this.#laneTurn();
     if (turn?.state !== 'starting' || this.#deaths < deathLimit) return this.#deliver();
@@ -296,6 +302,10 @@ export class SessionTurns {
     const owners = await this.#context.store.read(() => ask('owners', id));
     const open = owners.filter((owner) => !isSettled(owner.state));
     return open.every((owner) => owner.cancelRequested !== null);
+  }
+
+  async #hasOpenSteers(): Promise<boolean> {
+    return (await this.#context.store.read(() => ask('openSteers', this.sessionId))).length > 0;
   }
 
   #session(): Promise<Session | undefined> {

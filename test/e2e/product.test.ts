@@ -1,14 +1,19 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, describe } from 'vitest';
 import { Bench } from './bench.ts';
 import { identityCases } from './identity.cases.ts';
 import { noticeCases } from './notices.cases.ts';
+import { restartCases } from './restart.cases.ts';
 import { scenarios } from './scenario.ts';
+import { startUpCases } from './start-up.cases.ts';
 import { stoppingCases } from './stopping.cases.ts';
 import { treeCases } from './trees.cases.ts';
 import { brokenAgents, turnEndCases } from './turn-ends.cases.ts';
 import { worker } from './worker.ts';
 
-/* One server for all of these: they run at the same time, each in a place of its own. */
+/*
+ * Everything here runs at the same time: most of it waits for processes to start. One server serves the scenarios, each in
+ * a place of its own; the tests of restarts and starts have servers of their own.
+ */
 
 let bench: Bench;
 
@@ -20,8 +25,13 @@ afterAll(() => bench.close(), 60_000);
 
 const words = scenarios(() => bench);
 
-stoppingCases(words);
-turnEndCases(words);
-noticeCases(words);
-identityCases(words);
-treeCases(words);
+describe.concurrent('the product', () => {
+  // The longest ones first.
+  restartCases();
+  stoppingCases(words);
+  startUpCases();
+  turnEndCases(words);
+  noticeCases(words);
+  identityCases(words);
+  treeCases(words);
+});

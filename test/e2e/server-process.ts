@@ -15,6 +15,12 @@ export interface Ended {
   readonly stderr: string;
 }
 
+/** Where a process runs; `env` is added to the tests' own environment, without its `STEMMA_*`. */
+export interface ProcessOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
 /** A `stemma …` process. Whoever started it waits for its end. */
 export class StemmaProcess {
   readonly child: ChildProcess;
@@ -23,10 +29,7 @@ export class StemmaProcess {
   stderr = '';
   isOver = false;
 
-  constructor(
-    argv: readonly string[],
-    options: { readonly env?: Record<string, string>; readonly cwd?: string } = {},
-  ) {
+  constructor(argv: readonly string[], options: ProcessOptions = {}) {
     // None of the surroundings' own settings: a test says all that counts.
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('STEMMA_'));
     const env = { ...Object.fromEntries(inherited), ...options.env };
@@ -57,11 +60,19 @@ export class StemmaProcess {
 }
 
 /** Runs `stemma …` to its end. */
-export function stemma(
-  argv: readonly string[],
-  options: { readonly env?: Record<string, string>; readonly cwd?: string } = {},
-): Promise<Ended> {
+export function stemma(argv: readonly string[], options: ProcessOptions = {}): Promise<Ended> {
   return new StemmaProcess(argv, options).ended;
+}
+
+/** Starts `stemma …` as a script does, and answers its first line on stdout once it is out; empty if it ended before. */
+export async function firstLine(
+  argv: readonly string[],
+  options: ProcessOptions = {},
+): Promise<{ readonly line: string; readonly process: StemmaProcess }> {
+  const process = new StemmaProcess(argv, options);
+  const isDecided = (): boolean => process.isOver || process.stdout.includes('\n');
+  await waitFor('the first line', isDecided, { seen: () => process.stderr });
+  return { line: process.stdout.split('\n', 1)[0] ?? '', process };
 }
 
 export interface ServerOptions {
@@ -83,11 +94,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { dataDir, configFile, env = {}, argv = [] } = options;
   const config = configFile === undefined ? [] : ['--config', configFile];
   const all = ['up', '--json', '--data', dataDir, '--port', '0', ...config, ...argv];
-  const process = new StemmaProcess(all, { env, cwd: dataDir });
-  await waitFor('the server is ready or has ended', () => process.isOver || process.stdout.includes('\n'), {
-    seen: () => process.stderr,
-  });
-  const line = process.stdout.split('\n', 1)[0] ?? '';
+  const { line, process } = await firstLine(all, { env, cwd: dataDir });
   if (line === '') return process.ended;
   const ready = JSON.parse(line) as ServerFile;
   const token = readFileSync(join(dataDir, 'token'), 'utf8').trim();

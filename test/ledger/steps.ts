@@ -46,8 +46,8 @@ import type { Model } from './model.ts';
 /** What can happen, and how often relative to the rest. */
 const choices: readonly (readonly [weight: number, choose: Choose])[] = [
   [40, sessionGoesOn],
-  [14, wakeFires],
-  [10, personSends],
+  [22, wakeFires],
+  [4, personSends],
   [12, workIsLaunched],
   [5, agentIsLaunched],
   [16, workEnds],
@@ -57,7 +57,7 @@ const choices: readonly (readonly [weight: number, choose: Choose])[] = [
   [4, agentBegins],
   [4, taskBegins],
   [5, taskEnds],
-  [3, runBegins],
+  [2, runBegins],
   [3, steerIsResolved],
   [3, treeIsCancelled],
   [2, sendFails],

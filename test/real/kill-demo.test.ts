@@ -7,7 +7,7 @@ import type { ScriptedAgent } from '../e2e/script-words.ts';
 
 /*
  * The sequence of `stemma demo`, with the server killed at every fault point that a run comes by, at many moments, and
- * again and again. `test/e2e/restart.test.ts` is the short form.
+ * again and again. `test/e2e/restart.cases.ts` is the short form.
  */
 
 const example = new URL('../../examples/demo/background-work.json', import.meta.url);

@@ -1,6 +1,7 @@
 import type { AgentProcess } from './agent.ts';
 import type { Action } from './scheduler.ts';
 import { maybe, progress } from './scheduler.ts';
+import type { Source } from './truth.ts';
 import type { World } from './world.ts';
 
 /** Everything that an agent's process may do now. */
@@ -85,11 +86,12 @@ function launch(world: World, process: AgentProcess, task?: string): void {
   const { activity, agent } = process;
   const kind = world.choices.pick(launchKinds);
   const label = `${world.label('w')}${kind === 'agent' ? 'a' : ''}`;
-  const cause = task ?? causeWithin(world, process);
+  const source = task === undefined ? sourceWithin(world, process) : { cause: task, via: null };
+  const { cause } = source;
   const work = world.truth.addWork({
     kind: 'work',
     label,
-    cause,
+    ...source,
     tells: agent.sessionId,
     activity: task === undefined ? activity : undefined,
     stage: 'calling',
@@ -100,28 +102,26 @@ function launch(world: World, process: AgentProcess, task?: string): void {
 }
 
 /** The true cause of what an agent does now: one of the texts that it has taken up, or of the tasks that woke it. */
-function causeWithin(world: World, process: AgentProcess): string | null {
-  const { activity } = process;
-  if (!activity) return null;
-  const causes = world.truth.sourcesOf(activity);
-  return causes.length === 0 ? null : world.choices.pick(causes);
+function sourceWithin(world: World, process: AgentProcess): Source {
+  const labels = process.activity ? world.truth.labelsOf(process.activity) : [];
+  return labels.length === 0 ? { cause: null, via: null } : world.truth.sourceOf(world.choices.pick(labels));
 }
 
 function beginTask(world: World, process: AgentProcess): void {
   world.budgets.spend('tasks');
   const label = world.label('t');
-  const cause = causeWithin(world, process);
+  const source = sourceWithin(world, process);
   const work: Parameters<World['truth']['addWork']>[0] = {
     kind: 'task',
     label,
-    cause,
+    ...source,
     tells: process.agent.sessionId,
     activity: process.activity,
     stage: 'running',
   };
   world.truth.addWork(work);
   process.startTask(label);
-  world.note(`  ${label}: because of ${cause ?? 'nothing'}`);
+  world.note(`  ${label}: because of ${source.cause ?? 'nothing'}`);
 }
 
 function misbehaviour(world: World, process: AgentProcess): Action[] {
@@ -144,9 +144,7 @@ function misbehaviour(world: World, process: AgentProcess): Action[] {
   if (!process.isWaiting) fault('questions', `${at} asks`, () => ask(process));
   fault('turnFailures', `${at} fails`, () => fail(world, process));
   // What hangs for nobody's message has no deadline: a person must end it.
-  const hasDeadline = truth
-    .sourcesOf(activity)
-    .every((source) => source !== null && truth.hasDeadline(source));
+  const hasDeadline = truth.labelsOf(activity).every((label) => truth.hasDeadline(label));
   if (activity.isLate || !hasDeadline) return actions;
   fault(
     'hangs',

@@ -135,15 +135,16 @@ class SimulatedConversation implements Conversation {
       .map((one) => one.label)
       .join('+');
     this.#onHandOut(this.#process.agent, delivery);
+    const expected = this.#running;
     this.#inTransit.add(delivery.id);
     await this.#world.gates.pass(`${this.#label}: ${as} ${what}`);
     this.#inTransit.delete(delivery.id);
-    const outcome = this.#arrive(delivery, as);
+    const outcome = this.#arrive(delivery, as, expected);
     if (outcome.outcome !== 'written') this.#world.note(`  ${outcome.outcome}`);
     return outcome;
   }
 
-  #arrive(delivery: Delivery, as: 'start' | 'steer'): SendOutcome {
+  #arrive(delivery: Delivery, as: 'start' | 'steer', expected: string | undefined): SendOutcome {
     const { budgets, choices } = this.#world;
     const { kind } = this.#process.agent;
     if (!this.#process.isAlive) return { outcome: 'refused', reason: 'the process is dead' };
@@ -153,7 +154,8 @@ class SimulatedConversation implements Conversation {
     }
     const isBusy = this.#process.activity !== undefined || this.#process.inbox.length > 0;
     if (as === 'start' && kind.refusesWhenBusy && isBusy) return { outcome: 'refused', reason: 'busy' };
-    const hasTurn = this.#process.activity !== undefined;
+    // It names the turn that it is for, and no other takes it.
+    const hasTurn = expected !== undefined && this.#process.activity?.nativeTurnId === expected;
     if (as === 'steer' && kind.bindsSteerToTurn && !hasTurn)
       return { outcome: 'refused', reason: 'no turn to steer' };
     if (budgets.has('uncertain') && choices.chance(30)) {

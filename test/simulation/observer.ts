@@ -24,6 +24,8 @@ export class Observer {
   readonly #handOvers = new Map<string, string>();
   /** Results that each continuation was registered for. */
   readonly #continuations = new Map<ExecutionId, Set<string>>();
+  /** Roots that were cancelled while their text was in a turn that others owned too: what comes of it is the others'. */
+  readonly #steppedDown = new Set<ExecutionId>();
   #state: MemorySnapshot = emptySnapshot('none');
 
   constructor(world: World, programs: Programs) {
@@ -72,6 +74,7 @@ export class Observer {
     for (let i = 0; i < Number(index ?? 0); i++) {
       const earlier = `${run}.${i}`;
       const row = this.#state.executions.find((other) => other.name === earlier);
+      if (row?.cancelRequested && this.#steppedDown.has(row.rootId)) continue;
       const alive = truth.alive(earlier, row?.cancelRequested ? 'programs' : 'all');
       if (alive)
         violations.report('EARLY', `${label} is handed out while ${alive}, which is part of ${earlier}`);
@@ -80,7 +83,7 @@ export class Observer {
 
   /** Brings what is known of launches up to date with what exists, and who needs no handling any more. */
   #learn(before: MemorySnapshot, state: MemorySnapshot): void {
-    const { truth, facts } = this.#world;
+    const { truth } = this.#world;
     for (const row of state.executions) {
       if (row.cancelRequested !== null) truth.cancelled.add(row.name);
       const work = truth.works.get(row.name);
@@ -102,7 +105,7 @@ export class Observer {
       this.#continuations.set(notice.continuationId, known.add(row?.name ?? ''));
     }
     this.#learnMessages(before, state);
-    void facts;
+    this.#learnSteps(before, state);
   }
 
   /** Messages of a background agent's conversation were caused by its launch. */
@@ -116,10 +119,21 @@ export class Observer {
     }
   }
 
+  #learnSteps(before: MemorySnapshot, state: MemorySnapshot): void {
+    const old = new Map(before.executions.map((row) => [row.id, row.state]));
+    for (const row of state.executions) {
+      if (row.state !== 'cancelled' || old.get(row.id) === 'cancelled') continue;
+      const turns = state.owners.filter((owner) => owner.executionId === row.id).map((owner) => owner.turnId);
+      const goesOn = state.turns.some((turn) => turns.includes(turn.id) && turn.state !== 'ended');
+      if (goesOn) this.#steppedDown.add(row.rootId);
+    }
+  }
+
   #checkClosed(state: MemorySnapshot): void {
     const { truth, violations } = this.#world;
     for (const row of state.executions) {
       if (!row.closed || isNeverParent(row)) continue;
+      if (row.cancelRequested && this.#steppedDown.has(row.rootId)) continue;
       const alive = truth.alive(row.name, row.cancelRequested ? 'programs' : 'all');
       if (alive) return violations.report('CLOSED_EARLY', `${row.name} is closed while ${alive}`);
     }

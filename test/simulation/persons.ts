@@ -123,6 +123,8 @@ function stops(world: World, server: Server, state: MemorySnapshot): Whim[] {
 }
 
 function drops(world: World, server: Server, state: MemorySnapshot): Whim[] {
+  // What hangs must be ended by the deadline of a message; a person who takes it away from all messages must see to it.
+  if (world.facts.isHung) return [];
   const now = world.clock.now();
   const waived = state.notices
     .filter((notice) => notice.state === 'owed' || notice.state === 'claimed')

@@ -35,12 +35,16 @@ export class Programs {
     if (this.#programs.has(row.id)) return;
     const { budgets, choices, facts } = this.#world;
     const isEndless =
-      this.#world.truth.hasDeadline(work.label) &&
-      budgets.has('endless') &&
-      choices.chance(30) &&
-      budgets.spend('endless');
+      this.#canBeEnded(work) && budgets.has('endless') && choices.chance(30) && budgets.spend('endless');
     if (isEndless) facts.isHung = true;
     this.#programs.set(row.id, newProgram(row.id, work, isEndless));
+  }
+
+  /** Whether a deadline would end it: everybody in whose turn it was launched has one. */
+  #canBeEnded(work: Work): boolean {
+    const { truth } = this.#world;
+    const labels = work.activity ? [work.label, ...truth.labelsOf(work.activity)] : [work.label];
+    return labels.every((label) => truth.hasDeadline(label));
   }
 
   /** How a server runs commands: it finds again those that an earlier server started. */

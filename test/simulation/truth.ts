@@ -17,6 +17,8 @@ export interface Work {
   readonly kind: 'work' | 'task';
   readonly label: string;
   readonly cause: string | null;
+  /** The work because of whose end it was launched, if so: what drops that end drops what came of it. */
+  readonly via: string | null;
   /** A person launched it: its result is counted on itself. */
   readonly isRoot: boolean;
   /** The session whose agent must hear of the end; null where only a program does. */
@@ -33,6 +35,15 @@ export interface Work {
   excuse: string | undefined;
   /** It, and all below it, holds nothing any more. */
   isDetached: boolean;
+}
+
+type NewWork = Pick<Work, 'kind' | 'label' | 'cause' | 'tells' | 'activity' | 'stage'> &
+  Partial<Pick<Work, 'isRoot' | 'via'>>;
+
+/** Because of whom an agent works: a message or root, and the end of which work told it so. */
+export interface Source {
+  readonly cause: string | null;
+  readonly via: string | null;
 }
 
 /** One stretch of work of an agent, as it truly is. */
@@ -74,11 +85,10 @@ export class Truth {
     this.messages.set(label, { kind: 'message', label, cause, sessionId, taken: 0 });
   }
 
-  addWork(
-    given: Pick<Work, 'kind' | 'label' | 'cause' | 'tells' | 'activity' | 'stage'> & { isRoot?: boolean },
-  ): Work {
+  addWork(given: NewWork): Work {
     const work: Work = {
       isRoot: false,
+      via: null,
       ...given,
       isKnown: false,
       isHandled: false,
@@ -89,49 +99,60 @@ export class Truth {
     return work;
   }
 
-  /** Whether `label` is `above`, or was caused by it, directly or not, with nothing detached in between. */
+  /** Whether `label` is `above`, or was caused by it, directly or not, with nothing dropped in between. */
   isUnder(label: string, above: string): boolean {
-    let at: string | null = label;
-    while (at !== null) {
-      if (at === above) return true;
-      const thing: Message | Work | undefined = this.works.get(at) ?? this.messages.get(at);
-      if (thing?.kind !== 'message' && thing?.isDetached) return false;
-      at = thing?.cause ?? null;
+    for (const { at, thing, isByResult } of this.#upwards(label)) {
+      // Who acts because of a result acts for whoever caused the work, not for the work itself, which is over.
+      const counts = !isByResult || (thing?.kind === 'work' && thing.isRoot);
+      if (counts && at === above) return true;
+      if (thing?.kind === 'message' || !thing) continue;
+      if (thing.isDetached || (isByResult && thing.excuse !== undefined)) return false;
     }
     return false;
   }
 
-  /** Those because of whom an agent works in this activity: a message, or whoever caused the work whose end it handles. */
-  sourcesOf(activity: Activity): (string | null)[] {
-    return [...activity.carried.map((one) => one.label), ...activity.wokenBy].map((label) =>
-      this.#sourceOf(label),
-    );
+  /** A thing and its causes: the message or program that launched it, or the work because of whose end it was launched. */
+  *#upwards(
+    label: string,
+  ): Generator<{ at: string; thing: Message | Work | undefined; isByResult: boolean }> {
+    let isByResult = false;
+    for (let at: string | null = label; at !== null; ) {
+      const thing: Message | Work | undefined = this.works.get(at) ?? this.messages.get(at);
+      yield { at, thing, isByResult };
+      isByResult = thing !== undefined && thing.kind !== 'message' && thing.via !== null;
+      at = (thing?.kind === 'message' ? undefined : thing?.via) ?? thing?.cause ?? null;
+    }
   }
 
-  #sourceOf(label: string): string | null {
+  /** What an agent handles in this activity: messages, and work by its result. */
+  labelsOf(activity: Activity): string[] {
+    return [...activity.carried.map((one) => one.label), ...activity.wokenBy];
+  }
+
+  /** Because of whom something is launched by an agent that handles this. */
+  sourceOf(label: string): Source {
     const work = this.works.get(label);
-    if (!work) return label;
-    if (work.isDetached || work.excuse !== undefined) return null;
-    return work.isRoot ? label : work.cause;
+    return work ? { cause: work.cause, via: label } : { cause: label, via: null };
   }
 
-  #isAbout(source: string | null, above: string): boolean {
-    return source !== null && this.isUnder(source, above);
+  /** Whether handling this is part of `above`. */
+  #isAbout(label: string, above: string): boolean {
+    const work = this.works.get(label);
+    if (!work) return this.isUnder(label, above);
+    if (work.excuse !== undefined || (label === above && !work.isRoot)) return false;
+    return this.isUnder(label, above);
   }
 
-  /** Whether a message, which has a deadline, is behind it. */
+  /** Whether a message, which has a deadline, waits for the handling of this. */
   hasDeadline(label: string): boolean {
-    return [...this.messages.keys()].some((message) => this.isUnder(label, message));
+    return [...this.messages.keys()].some((message) => this.#isAbout(label, message));
   }
 
   /** Whether it was detached, or is below something that was. */
   isDetached(label: string): boolean {
-    for (let at: string | null = label; at !== null; ) {
-      const thing: Message | Work | undefined = this.works.get(at) ?? this.messages.get(at);
-      if (thing?.kind !== 'message' && thing?.isDetached) return true;
-      at = thing?.cause ?? null;
-    }
-    return false;
+    return [...this.#upwards(label)].some(
+      ({ thing }) => thing && thing.kind !== 'message' && thing.isDetached,
+    );
   }
 
   /** An agent takes a text up. Each message once, for ever; a result again only if its text says so. */
@@ -178,8 +199,7 @@ export class Truth {
   /** An agent is idle again. What it took up is handled if it succeeded. */
   finish(activity: Activity, hasSucceeded: boolean): void {
     if (!hasSucceeded) return;
-    const labels = [...activity.carried.map((one) => one.label), ...activity.wokenBy];
-    for (const label of labels) {
+    for (const label of this.labelsOf(activity)) {
       const work = this.works.get(label);
       if (work) work.isHandled = true;
     }
@@ -195,12 +215,12 @@ export class Truth {
     if (only === 'programs') return undefined;
     for (const worker of this.workers) {
       const at = worker.activityNow();
-      if (at && this.sourcesOf(at).some((source) => this.#isAbout(source, above)))
+      if (at && this.labelsOf(at).some((label) => this.#isAbout(label, above)))
         return `${worker.label} is at work on it`;
       const pending = worker
         .pendingTexts()
         .flat()
-        .find((one) => this.#isAbout(this.#sourceOf(one.label), above));
+        .find((one) => this.#isAbout(one.label, above));
       if (pending) return `a text about ${pending.label} is in the queue of ${worker.label}`;
     }
     return undefined;

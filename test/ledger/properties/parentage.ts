@@ -33,6 +33,7 @@ function expected(state: State, caller: Caller): Expected {
   }
   const session = state.sessions.get(caller.sessionId);
   if (!session) return { refused: 'NOT_FOUND' };
+  if (session.state === 'stopped') return { refused: 'SESSION_STOPPED' };
   const { call } = caller;
   const tasks = liveTasks(state, caller);
   if (call.state === 'running') {
@@ -40,9 +41,11 @@ function expected(state: State, caller: Caller): Expected {
       .map((id) => (id === null ? undefined : state.turns.get(id)))
       .find((each) => each && each.startedAt !== null && each.nativeTurnId === call.nativeTurnId);
     if (!turn) return { refused: 'TURN_NOT_PROVEN' };
-    const [parent, ...others] = listed(state.owners, turn.id).filter((row) => !isSettled(row.state));
+    const unsettled = listed(state.owners, turn.id).filter((row) => !isSettled(row.state));
+    // Late activity is nobody's account as long as somebody else's turn it is too.
+    const parent = unsettled.find((row) => row.kind !== 'late') ?? unsettled[0];
     if (!parent) return { refused: 'CANCELLED' };
-    const holders = [...others.map((row) => row.id), ...(call.byId ? [] : parentsOf(tasks))];
+    const holders = [...unsettled.map((row) => row.id), ...(call.byId ? [] : parentsOf(tasks))];
     return { parent, source: 'turn', holders };
   }
   const [oldest] = tasks;

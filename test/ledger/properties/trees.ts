@@ -3,7 +3,6 @@ import type { Execution } from '../../../src/ledger/execution.ts';
 import { isSettled } from '../../../src/ledger/execution.ts';
 import { depthLimit } from '../../../src/ledger/registration.ts';
 import { short } from '../calls.ts';
-import { isOfTurn } from '../choice.ts';
 import type { Moment, Property } from '../moment.ts';
 import { changed, commandIf, firstOf } from '../moment.ts';
 import type { State } from '../state.ts';
@@ -122,10 +121,9 @@ function checkStepDown(moment: Moment): string | undefined {
     const other = open.find((row) => !row.cancelRequested);
     if (names.has(turn.id) && other)
       return `${short(turn.id)} is interrupted, though ${short(other.id)} owns it too`;
-    const latched = moment.before.turns.has(turn.id) && other && open.find((row) => row.cancelRequested);
-    return latched && isOfTurn(latched)
-      ? `${short(latched.id)} did not step down from ${short(turn.id)}`
-      : undefined;
+    const isNew = (row: Execution): boolean => !moment.before.executions.get(row.id)?.cancelRequested;
+    const latched = other && open.find((row) => row.cancelRequested && isNew(row));
+    return latched ? `${short(latched.id)} did not step down from ${short(turn.id)}` : undefined;
   });
 }
 

@@ -3,7 +3,7 @@ import { Bench } from './bench.ts';
 import { type Kill, playWithKills } from './kill-runs.ts';
 import { launch, noticeOf, on, say, type ScriptedAgent } from './script-words.ts';
 
-/* A part of `test/real/kill-demo.test.ts`, which kills at every fault point: enough to notice what broke. */
+/* A short form of `test/real/kill-demo.test.ts`, which kills at every fault point: enough to notice what broke. */
 
 /** Says that it ran, so that work that ran twice shows. */
 const work = (name: string, command: string): string => `echo ${name} >> ran; sleep 0.2; ${command}`;
@@ -34,23 +34,26 @@ const kills: readonly Kill[] = [
   { fault: 'recover.step:1' },
 ];
 
-test('a sequence finishes and each text reaches the agent once, though five servers are killed meanwhile', {
-  timeout: 90_000,
-}, async () => {
-  const bench = Bench.prepare({ nightly });
-  try {
-    const scene = bench.scene();
-    const messages = ['Run the checks.', 'Publish the report.'];
-    const played = await playWithKills(bench, { agent: 'nightly', cwd: scene.directory, messages }, kills);
-    expect(played).toMatchObject({ faults: [], runs: 1, deaths: kills.length });
-    expect(played.run.outcome).toBe('succeeded');
-    // What was launched ran once, though the agent may have been cut off before it could launch it all.
-    expect((await scene.lines('ran')).sort()).toEqual(played.launched);
-    await expectKeysKept(bench, scene.directory);
-  } finally {
-    await bench.close();
-  }
-});
+/** What a killed server's successor does. */
+export function restartCases(): void {
+  test.concurrent('a sequence finishes and each text reaches the agent once, though five servers are killed meanwhile', {
+    timeout: 90_000,
+  }, async () => {
+    const bench = Bench.prepare({ nightly });
+    try {
+      const scene = bench.scene();
+      const messages = ['Run the checks.', 'Publish the report.'];
+      const played = await playWithKills(bench, { agent: 'nightly', cwd: scene.directory, messages }, kills);
+      expect(played).toMatchObject({ faults: [], runs: 1, deaths: kills.length });
+      expect(played.run.outcome).toBe('succeeded');
+      // What was launched ran once, though the agent may have been cut off before it could launch it all.
+      expect((await scene.lines('ran')).sort()).toEqual(played.launched);
+      await expectKeysKept(bench, scene.directory);
+    } finally {
+      await bench.close();
+    }
+  });
+}
 
 /** A request that is repeated with its key finds what it made, also after a kill; another with the key is refused. */
 async function expectKeysKept(bench: Bench, cwd: string): Promise<void> {

@@ -1,0 +1,45 @@
+import type { SessionId, SteerId, TurnId } from '../base/ids.ts';
+import { FreshIds } from '../base/ids.ts';
+import type { Conversation } from '../drivers/port.ts';
+import { ask } from '../ledger/questions.ts';
+import { resolveSteer } from '../ledger/steer.ts';
+import { agentTook } from '../ledger/turn-start.ts';
+import type { TurnsContext } from './ports.ts';
+
+/** Tells the ledger that the agent's record shows a text as taken up, in the turn that it names. */
+export async function tellConsumed(
+  context: TurnsContext,
+  sessionId: SessionId,
+  deliveryId: TurnId | SteerId,
+  nativeTurnId: string,
+): Promise<void> {
+  const { store, clock, ids, node } = context;
+  const fresh = new FreshIds(ids);
+  const common = { sessionId, deliveryId, nativeTurnId, node, fresh, position: 0 };
+  await store.decide(() => agentTook({ ...common, now: clock.now() }));
+}
+
+/**
+ * Decides steered texts whose fate is open by the agent's record and queue: never written ones are refused, consumed ones
+ * are taken, all others stay claimed until proof. With a dead agent nothing stays: what nobody can say of it counts as
+ * consumed, since giving it again could make the agent do it twice.
+ */
+export async function resolveSteers(
+  context: TurnsContext,
+  sessionId: SessionId,
+  conversation: Conversation,
+  isDead: boolean,
+): Promise<void> {
+  const { store, clock } = context;
+  for (const steer of await store.read(() => ask('openSteers', sessionId))) {
+    const steerId = steer.id;
+    const evidence = steer.state === 'claimed' ? undefined : await conversation.evidence(steerId);
+    if (!evidence || evidence.state === 'absent') {
+      await store.decide(() => resolveSteer({ now: clock.now(), steerId, what: 'refused' }));
+    } else if (evidence.state === 'consumed') {
+      await tellConsumed(context, sessionId, steerId, evidence.nativeTurnId ?? `seen:${steerId}`);
+    } else if (evidence.state === 'unknown' && isDead) {
+      await tellConsumed(context, sessionId, steerId, `dead:${steerId}`);
+    }
+  }
+}

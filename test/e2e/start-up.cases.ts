@@ -1,0 +1,151 @@
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { openDatabase } from '../../src/store/sqlite/driver.ts';
+import { Bench } from './bench.ts';
+import { isAlive } from './living-processes.ts';
+import { type Ended, firstLine, stemma } from './server-process.ts';
+
+/* The contract for whoever starts a server from a script: what it prints, writes and exits with. */
+
+/** Where these tests work; theirs alone. */
+const root = mkdtempSync(join(tmpdir(), 'stemma-start-'));
+
+const up = (dataDir: string, ...more: string[]): Promise<Ended> =>
+  stemma(['up', '--data', dataDir, '--port', '0', ...more], { cwd: root });
+
+/** What a server prints, writes and exits with. */
+export function startUpCases(): void {
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  test.concurrent('the first line says where the server is, once it is ready; its files say the same', {
+    timeout: 60_000,
+  }, async () => {
+    const dataDir = join(root, 'plain');
+    const { line, process } = await firstLine(['up'], {
+      cwd: root,
+      env: { STEMMA_DATA: dataDir, STEMMA_PORT: '0' },
+    });
+    const said = /^stemma ready (http:\/\/127\.0\.0\.1:\d+) data=(\S+) token=(\S+) pid=(\d+)$/.exec(line);
+    expect(said?.slice(2)).toEqual([dataDir, join(dataDir, 'token'), String(process.pid)]);
+    const url = said?.[1] ?? '';
+    const token = readFileSync(join(dataDir, 'token'), 'utf8');
+    expect(token).toMatch(/^stm_api_\S+\n$/);
+    expect(statSync(join(dataDir, 'token')).mode & 0o777).toBe(0o600);
+    const headers = { authorization: `Bearer ${token.trim()}` };
+    expect((await fetch(`${url}/readyz`, { headers })).status).toBe(200);
+    // Only an administrator makes these.
+    const asked = await fetch(`${url}/api/v1/signin-links`, { method: 'POST', headers });
+    expect(asked.status).toBe(201);
+    const described = JSON.parse(readFileSync(join(dataDir, 'server.json'), 'utf8'));
+    const files = { dataDir, tokenFile: join(dataDir, 'token') };
+    expect(described).toMatchObject({ event: 'ready', url, ...files, pid: process.pid });
+
+    const second = await up(dataDir);
+    expect(second).toMatchObject({ code: 4, stdout: '' });
+    expect(second.stderr).toContain(String(process.pid));
+
+    expect(await process.signal('SIGTERM')).toMatchObject({ code: 0, signal: null, stdout: `${line}\n` });
+    expect(existsSync(join(dataDir, 'server.json'))).toBe(false);
+  });
+
+  test.concurrent('with --json the first line is an object; agents outlive SIGTERM and end with down --agents', {
+    timeout: 60_000,
+  }, async () => {
+    const bench = await Bench.open({});
+    try {
+      const { ready, process } = bench.server;
+      const { dataDir } = bench;
+      const fields = ['event', 'url', 'dataDir', 'tokenFile', 'pid', 'version', 'signInUrl'];
+      expect(Object.keys(ready)).toEqual(fields);
+      const tokenFile = join(dataDir, 'token');
+      expect(ready).toMatchObject({ event: 'ready', dataDir, tokenFile, pid: process.pid });
+      expect(process.stdout.split('\n')).toHaveLength(2);
+      expect(JSON.parse(readFileSync(join(dataDir, 'server.json'), 'utf8'))).toEqual(ready);
+      const signedIn = await fetch(ready.signInUrl, { redirect: 'manual' });
+      const cookie = signedIn.headers.get('set-cookie') ?? '';
+      expect(cookie).toMatch(/; HttpOnly/i);
+      expect(cookie).toMatch(/; SameSite=Strict/i);
+      await expectAgentsOutlive(bench);
+    } finally {
+      await bench.close();
+    }
+  });
+
+  test.concurrent('a port that is taken is exit 5 and named', { timeout: 60_000 }, async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const dataDir = join(root, 'port');
+    const ended = await stemma(['up', '--data', dataDir, '--port', String(port)]);
+    other.close();
+    expect(ended).toMatchObject({ code: 5, stdout: '' });
+    expect(ended.stderr).toContain(String(port));
+    expect(existsSync(join(dataDir, 'server.json'))).toBe(false);
+  });
+
+  test.concurrent('a data directory that cannot be is exit 5, and says where', {
+    timeout: 60_000,
+  }, async () => {
+    const file = join(root, 'a-file');
+    writeFileSync(file, '');
+    const ended = await up(join(file, 'data'), '--json');
+    expect(ended).toMatchObject({ code: 5, stdout: '' });
+    const { error } = JSON.parse(ended.stderr) as { error: { code: string; message: string } };
+    expect(error).toMatchObject({ code: 'DATA_DIR_UNUSABLE', message: expect.stringContaining(file) });
+  });
+
+  test.concurrent('a database of a newer version is refused unchanged, with exit 5', {
+    timeout: 60_000,
+  }, async () => {
+    const dataDir = join(root, 'newer');
+    const file = join(dataDir, 'stemma.db');
+    mkdirSync(dataDir);
+    await (await openSqliteStore({ file, clock: systemClock, random: Math.random })).close();
+    const db = await openDatabase(file);
+    db.exec("INSERT INTO migrations VALUES (9999, '9999-later', 'x', 0)");
+    db.close();
+    const ended = await up(dataDir, '--json');
+    expect(ended.code).toBe(5);
+    const { error } = JSON.parse(ended.stderr) as { error: Record<string, unknown> };
+    expect(error).toMatchObject({ code: 'SCHEMA_TOO_NEW', data: { found: 9999 } });
+  });
+
+  test.concurrent('a mistake in the configuration is exit 5 and named with its line', {
+    timeout: 60_000,
+  }, async () => {
+    const config = join(root, 'broken.yaml');
+    writeFileSync(config, 'agents:\n  fast:\n    driver: acp\n    comand: [fast]\n');
+    const ended = await up(join(root, 'broken'), '--config', config);
+    expect(ended).toMatchObject({ code: 5, stdout: '' });
+    expect(ended.stderr).toMatch(/broken\.yaml:4/);
+    expect(ended.stderr).toContain('comand');
+    expect(existsSync(join(root, 'broken', 'server.json'))).toBe(false);
+  });
+}
+
+/** SIGTERM lets agents live on, the next server has them again, and `down --agents` ends them. */
+async function expectAgentsOutlive(bench: Bench): Promise<void> {
+  const scene = bench.scene();
+  const goOn = 'echo $$ > agent; until [ -e go ]; do sleep 0.1; done; echo went on';
+  const { queryId } = await scene.send('shell', goOn);
+  const agent = Number(await scene.file('agent'));
+  expect(await bench.server.process.signal('SIGTERM')).toMatchObject({ code: 0, signal: null });
+  expect(isAlive(agent)).toBe(true);
+  await bench.start();
+  scene.open('go');
+  await scene.closed(queryId);
+  const { state, result } = await scene.execution(queryId);
+  expect({ state, result: result?.trim() }).toEqual({ state: 'succeeded', result: 'went on' });
+  await scene.send('shell', 'echo $$ > second; exec sleep 600');
+  const second = Number(await scene.file('second'));
+  const down = await stemma(['down', '--agents', '--data', bench.dataDir]);
+  expect(down).toMatchObject({ code: 0, stderr: '' });
+  expect(isAlive(second)).toBe(false);
+  expect(await bench.server.process.ended).toMatchObject({ code: 0 });
+}

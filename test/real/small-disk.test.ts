@@ -1,0 +1,57 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { firstLine, stemma } from '../e2e/server-process.ts';
+import { fill, withSmallDisk } from './small-disk.ts';
+
+/* What a server does on a disk that is full or cannot be written. Needs the right to mount. */
+
+const root = mkdtempSync(join(tmpdir(), 'stemma-disk-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+test('a full disk is an answer, not a crash, and over when there is room again', {
+  timeout: 60_000,
+}, async (context) => {
+  await withSmallDisk(context, '8m', async (disk) => {
+    const { line, process } = await firstLine(['up', '--data', join(disk, 'data'), '--port', '0', '--json'], {
+      cwd: root,
+    });
+    const { url, tokenFile } = JSON.parse(line) as { url: string; tokenFile: string };
+    const authorization = `Bearer ${readFileSync(tokenFile, 'utf8').trim()}`;
+    const headers = { authorization, 'content-type': 'application/json' };
+    const register = (): Promise<Response> =>
+      fetch(`${url}/api/v1/executions`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ name: 'x'.repeat(100) }),
+      });
+    fill(join(disk, 'filler'));
+    let full = await register();
+    for (let i = 0; i < 500 && full.status === 201; i++) full = await register();
+    expect({ status: full.status, body: await full.json() }).toMatchObject({
+      status: 507,
+      body: { code: 'DISK_FULL' },
+    });
+    expect((await fetch(`${url}/api/v1/monitor`, { headers })).status).toBe(200);
+    rmSync(join(disk, 'filler'));
+    expect((await register()).status).toBe(201);
+    expect(await process.signal('SIGTERM')).toMatchObject({ code: 0 });
+  });
+});
+
+test('a disk without room for a database is exit 5', { timeout: 60_000 }, async (context) => {
+  await withSmallDisk(context, '64k', async (disk) => {
+    const ended = await stemma(['up', '--data', join(disk, 'data'), '--port', '0', '--json'], { cwd: root });
+    expect(ended.code).toBe(5);
+    expect(JSON.parse(ended.stderr)).toMatchObject({ error: { code: 'DISK_FULL' } });
+  });
+});
+
+test('a data directory on a read-only disk is exit 5', { timeout: 60_000 }, async (context) => {
+  await withSmallDisk(context, '1m,ro', async (disk) => {
+    const ended = await stemma(['up', '--data', join(disk, 'data'), '--port', '0', '--json'], { cwd: root });
+    expect(ended.code).toBe(5);
+    expect(JSON.parse(ended.stderr)).toMatchObject({ error: { code: 'DATA_DIR_UNUSABLE' } });
+  });
+});
