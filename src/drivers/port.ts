@@ -117,8 +117,11 @@ export interface Conversation {
   readonly nativeId: string;
   /** Begins a turn with a text. `written`: with the agent, `turnStarted` or `exited` will follow. */
   start(delivery: Delivery): Promise<SendOutcome>;
-  /** Puts a text into the running turn. `written`: accepted; the proof comes as `taken`, or never. */
-  steer(delivery: Delivery): Promise<SendOutcome>;
+  /**
+   * Puts a text into this very turn; refused when another one runs, since the end of this one would then prove nothing.
+   * `written`: accepted; the proof comes as `taken`, or never.
+   */
+  steer(delivery: Delivery, nativeTurnId?: string): Promise<SendOutcome>;
   /** Takes back a steered text. Only drivers with `negativeProof: 'withdraw'` ever answer `withdrawn`. */
   withdraw(deliveryId: string): Promise<'withdrawn' | 'taken' | 'unknown'>;
   /**

@@ -81,7 +81,8 @@ export function* agentExited(command: AgentExited): Rule<boolean> {
   let place = 500;
   for (const task of yield* ask('liveTasks', session.id)) {
     const error = { code: 'LOST', message: command.reason };
-    yield* end(draft, task, { state: 'lost', error }, command.fresh.at('notice', place++));
+    const state = task.cancelRequested ? 'cancelled' : 'lost';
+    yield* end(draft, task, { state, error }, command.fresh.at('notice', place++));
   }
   yield* deliverOurselves(draft, session);
   const state = session.state === 'stopped' ? 'stopped' : 'cold';
@@ -95,11 +96,15 @@ export function* agentExited(command: AgentExited): Rule<boolean> {
   return draft.done(true);
 }
 
-/** Ends of background tasks for which the agent would have woken by itself: nobody will now, so they are delivered. */
+/**
+ * Ends of background tasks for which the agent would have woken by itself: nobody will now, so they are delivered, marked
+ * as a redelivery, since the dead process may have woken for them unseen.
+ */
 function* deliverOurselves(draft: Draft, session: Session): Asking<void> {
   for (const notice of yield* ask('pendingFor', session.id)) {
     const isLeftToAgent = notice.state === 'owed' && notice.epoch === 0 && notice.notBefore === untilItWakes;
-    if (isLeftToAgent) draft.add({ do: 'patchNotice', id: notice.id, set: { notBefore: draft.now } });
+    if (!isLeftToAgent) continue;
+    draft.add({ do: 'patchNotice', id: notice.id, set: { notBefore: draft.now, handedAt: draft.now } });
   }
 }
 

@@ -118,7 +118,10 @@ function* endTree(draft: Draft, tree: readonly Execution[], command: Cancel): As
     if (row.runsIn !== null) sessions.add(row.runsIn);
     if (isSettled(row.state)) continue;
     if (row.kind === 'message' && row.state === 'queued') {
-      yield* dropInput(draft, row);
+      // A text that has left us stays until its fate is known; taken up, its turn is stopped.
+      const input = yield* ask('input', row.id);
+      if (yield* isWritten(input?.steerId ?? null)) continue;
+      if (input) draft.add({ do: 'deleteInput', id: row.id });
       yield* endNow(row);
     } else if (row.kind === 'message' || row.kind === 'continuation' || row.kind === 'late') {
       const turn = yield* ask('activeTurnOf', row.id);
@@ -142,13 +145,6 @@ function* waiveHanded(draft: Draft, row: Execution, { actor }: CancelRequest): A
   if (row.kind !== 'continuation') return;
   for (const notice of yield* ask('noticesOfContinuation', row.id))
     if (notice.state === 'handed') yield* waive(draft, notice, 'cancelled', actor);
-}
-
-/** A queued message leaves the queue; the claim of a steer that names it finds nothing to write any more. */
-function* dropInput(draft: Draft, row: Execution): Asking<void> {
-  const input = yield* ask('input', row.id);
-  if (!input) return;
-  draft.add({ do: 'deleteInput', id: row.id });
 }
 
 /** The program of a background agent stops; the agent settles when its last message has closed. */

@@ -85,7 +85,10 @@ function* attemptOf(command: Launch, found: Parentage): Asking<number> {
   if (command.attempt !== undefined) return command.attempt;
   if (command.key === undefined || !found.parent) return 1;
   const latest = yield* ask('latestKeyed', found.parent.rootId, command.key);
-  return (latest?.attempt ?? 0) + 1;
+  let attempt = (latest?.attempt ?? 0) + 1;
+  // A caller that numbers its attempts itself may have taken the next one already.
+  while (yield* ask('keyed', found.parent.id, command.key, attempt)) attempt++;
+  return attempt;
 }
 
 function rowOf(command: Launch, found: Parentage, attempt: number): Execution {
@@ -134,9 +137,11 @@ function host(draft: Draft, command: Launch, row: Execution, hosts: NonNullable<
 
 /** `join: 'all'` counts the last attempt of each thing: a new attempt takes back the failure of the one before. */
 function* uncountEarlierFailure(draft: Draft, row: Execution): Asking<void> {
-  if (row.join !== 'all' || row.key === null || !countsForJoin(row.kind)) return;
+  if (row.key === null) return;
   const earlier = yield* ask('latestKeyed', row.rootId, row.key);
-  if (earlier && (earlier.state === 'failed' || earlier.state === 'lost')) {
+  // Whether it was counted is its own matter: messages below one root may ask for different joins.
+  if (!earlier || earlier.join !== 'all' || earlier.parentId === null || !countsForJoin(earlier.kind)) return;
+  if (earlier.state === 'failed' || earlier.state === 'lost') {
     draft.add({ do: 'failures', id: row.rootId, by: -1 });
   }
 }

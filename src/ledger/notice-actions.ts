@@ -70,8 +70,9 @@ export function* detach(command: {
       state: row.state,
     });
   }
-  if (row.kind === 'step' && row.state === 'queued') {
-    return refuse('ILLEGAL_STATE', `${row.id} is a check that has not begun. Cancel it instead.`, {
+  const parent = yield* ask('execution', row.parentId);
+  if (row.kind === 'step' && row.name === 'check' && parent?.check) {
+    return refuse('ILLEGAL_STATE', `${row.id} decides the outcome of ${row.parentId}. Cancel it instead.`, {
       state: row.state,
     });
   }

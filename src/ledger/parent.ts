@@ -19,7 +19,7 @@ export type Caller =
 /** What the driver proved of a call, after its stream was read up to it. `byId`: the call itself named its turn. */
 export type CallEvidence =
   | { readonly state: 'running'; readonly nativeTurnId: string; readonly byId: boolean }
-  | { readonly state: 'ended' }
+  | { readonly state: 'ended'; readonly byId?: boolean }
   | { readonly state: 'unknown' };
 
 export interface Parentage {
@@ -66,7 +66,9 @@ function* ofSession(session: Session, call: CallEvidence): Asking<Parentage | Re
   }
   const turn = yield* provenTurn(session, call);
   if (turn) return yield* ofTurn(session, turn, call);
-  const tasks = yield* ask('liveTasks', session.id);
+  // A call that names its turn was made by no background task.
+  const isProvenEnded = call.state === 'ended' && call.byId === true;
+  const tasks = isProvenEnded ? [] : yield* ask('liveTasks', session.id);
   const oldest = tasks[0];
   if (oldest && call.state !== 'running') return yield* ofTasks(session, oldest, tasks);
   if (call.state === 'ended' && rules.refuseEnded) {

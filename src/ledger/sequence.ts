@@ -69,8 +69,11 @@ export function* advance(command: Advance): Rule<Advanced> {
   const draft = new Draft(command.now);
   const run = yield* ask('run', command.id);
   if (!run || run.state === 'ended') return draft.done<Advanced>('stale');
-  if (run.cursor !== command.cursor && rules.advanceOnce) return draft.done<Advanced>('stale');
-  const current = run.currentId === null ? undefined : yield* ask('execution', run.currentId);
+  const isStale = run.cursor !== command.cursor;
+  if (isStale && rules.advanceOnce) return draft.done<Advanced>('stale');
+  // Without the rule, whoever looked before another one advanced believes that the message it saw was the last.
+  const currentId = isStale ? null : run.currentId;
+  const current = currentId === null ? undefined : yield* ask('execution', currentId);
   if (current && !current.closed) return draft.done<Advanced>('notYet');
   const last = current ? verdictOf(current) : undefined;
   const stops = yield* whyStop(run, last);

@@ -176,6 +176,12 @@ export function* refuseSteer(
   }
   // A message that was cancelled meanwhile has left the queue.
   if (steer.messageId === null || !(yield* ask('input', steer.messageId))) return;
+  const message = yield* ask('execution', steer.messageId);
+  if (message?.cancelRequested) {
+    draft.add({ do: 'deleteInput', id: message.id });
+    draft.settle(message, { state: 'cancelled' });
+    return;
+  }
   const position = (yield* ask('headPosition', session.id)) - 1;
   draft.add({ do: 'patchInput', id: steer.messageId, set: { steerId: null, wantsSteer: false, position } });
   draft.wake('session', session.id);

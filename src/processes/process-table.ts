@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 
 /** One process as the machine lists it. `startedAt` is opaque; together with the pid it never names two processes. */
 export interface ProcessRow {
@@ -98,10 +98,24 @@ function rowsOfPs(selection: readonly string[]): ProcessRow[] {
   return rows;
 }
 
+// Files of /proc do not tell their size, for which `readFileSync` takes a new buffer of 64 KiB each; a look at the machine
+// reads hundreds of them.
+let scratch = Buffer.allocUnsafe(64 * 1024);
+
 function readOrNothing(path: string): string | undefined {
+  let file: number | undefined;
   try {
-    return readFileSync(path, 'latin1');
+    file = openSync(path, 'r');
+    let length = 0;
+    for (;;) {
+      const read = readSync(file, scratch, length, scratch.length - length, null);
+      if (read === 0) return scratch.toString('latin1', 0, length);
+      length += read;
+      if (length === scratch.length) scratch = Buffer.concat([scratch], 2 * length);
+    }
   } catch {
     return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }

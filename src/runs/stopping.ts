@@ -105,8 +105,9 @@ export class Stopping {
     if (!row || isSettled(row.state)) return;
     // An outside program is told by the answer to its next heartbeat, and is lost when none comes.
     if (row.kind === 'outside') return;
-    if (row.kind === 'task' && row.runsIn !== null) await sessions.of(row.runsIn).stopTasks();
-    else if ((await commands.end(id)) === 'unkillable')
+    // It lives in the agent's process, and settles when its end is seen.
+    if (row.kind === 'task' && row.runsIn !== null) return sessions.of(row.runsIn).stopTasks();
+    if ((await commands.end(id)) === 'unkillable')
       return this.#context.report('process.unkillable', { id });
     const noticeId = ids.make('notice');
     await store.decide(() => settle({ now: clock.now(), id, noticeId, ending: { state: 'cancelled' } }));

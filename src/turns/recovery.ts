@@ -36,7 +36,9 @@ export async function resolveAfterOpen(
   const isAnother = how === 'adopted' && (await isOfEarlier(context, session));
   if (!isAnother) await replaying.drain();
   const isDead = how !== 'adopted' || isAnother;
-  if (isDead && (session.state === 'live' || !isOurs || session.wakeTurn !== null)) {
+  const steers = await context.store.read(() => ask('openSteers', session.id));
+  const hasLeft = session.state === 'live' || !isOurs || session.wakeTurn !== null || steers.length > 0;
+  if (isDead && hasLeft) {
     // The old process is dead: whatever it took up is in the record that the new one reads.
     const reason = 'its process died while nobody watched';
     await buryAgent(context, session.id, conversation, { reason, unsent: replaying.own });

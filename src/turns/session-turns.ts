@@ -41,6 +41,7 @@ export class SessionTurns {
   #uncertain: TurnId | undefined;
   #deaths = 0;
   #isDetached = false;
+  #isRecovering = false;
 
   constructor(context: TurnsContext, sessionId: SessionId) {
     this.#context = context;
@@ -59,23 +60,30 @@ export class SessionTurns {
 
   /** Finds out what became of everything that an earlier process had under way, before anything new. */
   recover(): Promise<void> {
-    return this.#serial.run(async () => {
+    this.#isRecovering = true;
+    const recovered = this.#serial.run(async () => {
       const session = await this.#session();
       if (!session) return;
       reach('recover.step');
       const hasTurn = session.laneTurn !== null || session.wakeTurn !== null;
-      if (hasTurn || session.state === 'live') await this.#ensureOpen(session, !hasTurn);
+      const isLeft = session.state === 'live' || (await this.#hasOpenSteers()) || (await this.#hasTasks());
+      if (hasTurn || isLeft) await this.#ensureOpen(session, !hasTurn);
+    });
+    return recovered.finally(() => {
+      this.#isRecovering = false;
     });
   }
 
   /** The barrier of invariant 8: what the driver proves of a tool call, after all before it was told to the ledger. */
   async locate(meta: Readonly<Record<string, unknown>>): Promise<CallEvidence> {
     const open = this.#open;
-    if (!open) return { state: 'ended' };
+    // Not 'ended': what runs may just not have been adopted yet.
+    if (!open) return { state: this.#isRecovering ? 'unknown' : 'ended' };
     const located = await open.conversation.locate({ meta });
     await this.#serial.run(() => undefined);
-    if (located.state !== 'running') return located;
-    return { ...located, byId: open.driver.capabilities.locatesCalls === 'byId' };
+    const byId = open.driver.capabilities.locatesCalls === 'byId';
+    if (located.state === 'unknown') return located;
+    return { ...located, byId };
   }
 
   /** Asks the agent to stop its turn; its end arrives as an event. */
@@ -90,9 +98,19 @@ export class SessionTurns {
     return (await this.#open?.conversation.interrupt(turn.nativeTurnId ?? undefined)) ?? 'idle';
   }
 
-  /** Ends what the agent runs by itself in the background, where it can be told to. */
-  async stopTasks(): Promise<void> {
-    await this.#open?.conversation.stopTasks?.();
+  /**
+   * Ends what the agent runs by itself in the background; the ends come as events. An agent that cannot be told to loses
+   * its process, unless a turn runs in it: then nothing happens, and it must be asked for again.
+   */
+  stopTasks(): Promise<void> {
+    return this.#serial.run(async () => {
+      const conversation = this.#open?.conversation;
+      if (!conversation) return;
+      if (conversation.stopTasks) return conversation.stopTasks();
+      const session = await this.#session();
+      const isIdle = session?.laneTurn === null && session.wakeTurn === null;
+      if (isIdle) await this.#end('its background work was cancelled');
+    });
   }
 
   /** Answers a question of the agent. False when it is no longer open. */
@@ -302,6 +320,10 @@ export class SessionTurns {
     const owners = await this.#context.store.read(() => ask('owners', id));
     const open = owners.filter((owner) => !isSettled(owner.state));
     return open.every((owner) => owner.cancelRequested !== null);
+  }
+
+  async #hasTasks(): Promise<boolean> {
+    return (await this.#context.store.read(() => ask('liveTasks', this.sessionId))).length > 0;
   }
 
   async #hasOpenSteers(): Promise<boolean> {

@@ -3,6 +3,12 @@ import type { CallEvidence } from '../ledger/parent.ts';
 import type { TurnsContext } from './ports.ts';
 import { SessionTurns } from './session-turns.ts';
 
+/**
+ * How long a server that starts waits for its sessions, in milliseconds. A living agent is adopted far sooner; a dead one is
+ * started again to read its record, and may take as long as it likes to open.
+ */
+const recoverWithinMs = 3_000;
+
 /** The sessions that this process runs, each with its own order of things. */
 export class Sessions {
   readonly #context: TurnsContext;
@@ -20,16 +26,23 @@ export class Sessions {
 
   /**
    * The restart order: of every session that an earlier process may have left something in, the old process is adopted
-   * or found dead, what it did meanwhile is told, and open claims are resolved. Only then do sessions open.
+   * or found dead, what it did meanwhile is told, and open claims are resolved. Only then do sessions open; one that takes
+   * longer than all others may wait opens by itself when it is done.
    */
   async recover(sessionIds: readonly SessionId[]): Promise<void> {
-    await Promise.all(
+    const recovered = Promise.all(
       sessionIds.map((id) =>
         this.of(id)
           .recover()
           .catch((error: unknown) => this.#failed(id, error)),
       ),
     );
+    let cancel = (): void => undefined;
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#context.clock.after(recoverWithinMs, resolve);
+    });
+    await Promise.race([recovered, late]);
+    cancel();
     this.#state = 'open';
   }
 

@@ -24,7 +24,11 @@ export async function steerNext(
     resolveSteer({ now: clock.now(), steerId: steer.id, what: 'written' }),
   );
   if (!written.ok || !written.value) return;
-  const outcome = await open.conversation.steer({ id: steer.id, text: steer.text });
+  const turn = await store.read(() => ask('turn', steer.turnId));
+  const outcome = await open.conversation.steer(
+    { id: steer.id, text: steer.text },
+    turn?.nativeTurnId ?? undefined,
+  );
   reach('steer.written');
   if (outcome.outcome !== 'refused') return;
   await store.decide(() => resolveSteer({ now: clock.now(), steerId: steer.id, what: 'refused' }));

@@ -8,8 +8,11 @@ import { commandOf, isAlive } from './living-processes.ts';
 import { noticesIn } from './script-words.ts';
 import { waitFor } from './wait-for.ts';
 
-/** How a server is killed: at a fault point of its own, or so many milliseconds after the run was accepted. */
-export type Kill = { readonly fault: string } | { readonly afterMs: number };
+/**
+ * How a server is killed: at a fault point of its own, or so many milliseconds after the run was accepted, with all that
+ * it had started if that is said.
+ */
+export type Kill = { readonly fault: string } | { readonly afterMs: number; readonly withAgents?: true };
 
 /** What was left when the run had ended, for the test to judge. */
 export interface KilledRun {
@@ -22,6 +25,8 @@ export interface KilledRun {
   readonly launched: readonly string[];
   /** Every prompt that the agent of the run was given, by its own record. */
   readonly prompts: readonly string[];
+  /** Whether the agent that began the conversation is still the one that serves it. */
+  readonly isAdopted: boolean;
   /** What is wrong with the record, in words; empty when each text reached the agent once and nothing is left open. */
   readonly faults: readonly string[];
 }
@@ -55,6 +60,7 @@ export async function playWithKills(
     else if (kill && 'afterMs' in kill) {
       await wait(kill.afterMs);
       await bench.kill();
+      if (kill.withAgents) for (const pid of bench.agentProcesses()) process.kill(pid, 'SIGKILL');
       deaths++;
     } else if (await endsHere(bench, runId)) return judge(bench, runId, deaths);
     else deaths += await death(bench);
@@ -104,18 +110,28 @@ async function judge(bench: Bench, runId: string, deaths: number): Promise<Kille
   const runs = (await client.call('listRuns')).items.filter(({ name }) => name === run.name);
   const { items: live } = await client.call('monitor');
   const { items: notices } = await client.call('listNotices', { query: { limit: 500 } });
-  const handed = prompts.flatMap(noticesIn);
+  // A result that is handed over again says so.
+  const handed = prompts.filter((prompt) => !prompt.includes('(delivered again')).flatMap(noticesIn);
   const owed = notices.filter(({ sessionId }) => sessionId === run.sessionId).map(({ id }) => id);
   const faults = [
     ...twice(prompts.filter((prompt) => noticesIn(prompt).length === 0)).map((text) => `sent twice: ${text}`),
     ...twice(handed).map((id) => `handed twice: ${id}`),
     ...owed.filter((id) => !handed.includes(id)).map((id) => `never handed: ${id}`),
-    ...notices.filter(({ state }) => state !== 'handled').map(({ id, state }) => `${id} is ${state}`),
+    ...notices
+      .filter(({ state }) => state !== 'handled' && state !== 'waived')
+      .map(({ id, state }) => `${id} is ${state}`),
     ...live.map(({ id, name }) => `still open: ${id} ${name}`),
-    ...(wasAdopted(nativeId) ? [] : [`the agent ${nativeId} was not adopted`]),
-    ...(await strangers(bench, nativeId)),
+    ...(await strangers(bench)),
   ];
-  return { run, deaths, runs: runs.length, launched: await launchedBy(bench, run), prompts, faults };
+  return {
+    run,
+    deaths,
+    runs: runs.length,
+    launched: await launchedBy(bench, run),
+    prompts,
+    isAdopted: wasAdopted(nativeId),
+    faults,
+  };
 }
 
 async function launchedBy(bench: Bench, run: Run): Promise<string[]> {
@@ -149,11 +165,11 @@ function wasAdopted(nativeId: string): boolean {
   return isAlive(processOf(nativeId));
 }
 
-/** Processes of agents that nobody has any use for, a while after all that they worked for has closed. */
-async function strangers(bench: Bench, nativeId: string): Promise<string[]> {
-  const others = (): number[] => bench.agentProcesses().filter((pid) => pid !== processOf(nativeId));
-  await waitFor('only the agent of the run lives', () => others().length === 0).catch(() => undefined);
-  return others().map((pid) => `left behind: ${commandOf(pid)}`);
+/** Processes of agents beside the one of the run, a while after all that they worked for has closed. */
+async function strangers(bench: Bench): Promise<string[]> {
+  const surplus = (): number[] => bench.agentProcesses().slice(1);
+  await waitFor('one agent lives', () => surplus().length === 0).catch(() => undefined);
+  return surplus().map((pid) => `more than one agent: ${commandOf(pid)}`);
 }
 
 function wait(ms: number): Promise<void> {

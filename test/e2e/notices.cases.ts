@@ -12,7 +12,7 @@ const allOwed = (s: Scene, root: string, count: number): Promise<true> =>
   ) as Promise<true>;
 
 /** Which result is handed over when, to whom, and how often. */
-export function noticeCases({ scenario }: Scenarios): void {
+export function noticeCases({ scenario, alone }: Scenarios): void {
   describe.concurrent('notices', () => {
     scenario('a continuation that arrives during an observed turn keeps the original root', async (s) => {
       const first = await s.send('worker', 'Start a job.');
@@ -136,6 +136,57 @@ export function noticeCases({ scenario }: Scenarios): void {
       await s.until('the job has ended', async () => (await s.execution(job.id)).closed);
       expect(await s.execution(job.id)).toMatchObject({ state: 'succeeded' });
       expect((await s.prompts(sessionId)).flatMap(noticesIn)).toEqual([]);
+    });
+
+    alone('a result whose continuation dies is handed over again, marked, and then handled', async (s) => {
+      const { queryId, sessionId } = await s.send('worker', 'Start something fragile.');
+      const tree = await s.closed(queryId);
+      expect(tree).toMatchObject({ outcome: 'succeeded', notices: [{ state: 'handled' }] });
+      expect(ofKind(tree, 'continuation').map(({ state }) => state)).toEqual(['lost', 'succeeded']);
+      const [, first = '', second = '', ...rest] = await s.prompts(sessionId);
+      expect(rest).toEqual([]);
+      expect(noticesIn(second)).toEqual(noticesIn(first));
+      expect(first).not.toContain('delivered again');
+      expect(second).toContain('delivered again');
+      expect(second).toContain('precious');
+    });
+
+    scenario('each attempt of a child owes a result of its own', async (s) => {
+      s.open('retry');
+      const { queryId, sessionId } = await s.send('worker', 'Try it.');
+      const tree = await s.closed(queryId);
+      const attempts = tree.executions.filter(({ name }) => name === 'flaky');
+      expect(attempts).toMatchObject([
+        { attempt: 1, state: 'failed' },
+        { attempt: 2, state: 'succeeded' },
+      ]);
+      expect(tree.notices.map(({ executionId }) => executionId)).toEqual(attempts.map(({ id }) => id));
+      const told = (await s.prompts(sessionId)).slice(1).map((prompt) => prompt.split('\n', 1)[0]);
+      expect(told).toEqual([
+        expect.stringContaining('flaky failed'),
+        expect.stringContaining('flaky succeeded'),
+      ]);
+    });
+
+    scenario('whoever launched a child is told that a person cancelled it', async (s) => {
+      const { queryId, sessionId } = await s.send('worker', 'Start a job.');
+      const job = await s.named(queryId, 'job', (row) => row.state === 'running');
+      await s.client.call('cancelExecution', { id: job.id, body: { reason: 'no longer wanted' } });
+      expect(await s.closed(queryId)).toMatchObject({
+        outcome: 'succeeded',
+        notices: [{ state: 'handled' }],
+      });
+      const [, told = ''] = await s.prompts(sessionId);
+      expect(told).toContain('job cancelled');
+      expect(told).toContain('cancelled by person admin');
+    });
+
+    scenario('a child whose process is killed has failed, and whoever launched it is told', async (s) => {
+      const { queryId, sessionId } = await s.send('worker', 'Start a mortal.');
+      const tree = await s.closed(queryId);
+      expect(tree.executions.find(({ name }) => name === 'mortal')?.state).toBe('failed');
+      const [, told = ''] = await s.prompts(sessionId);
+      expect(told).toContain('mortal failed');
     });
   });
 }

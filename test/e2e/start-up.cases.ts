@@ -1,12 +1,9 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { openDatabase } from '../../src/store/sqlite/driver.ts';
 import { Bench } from './bench.ts';
 import { isAlive } from './living-processes.ts';
 import { type Ended, firstLine, stemma } from './server-process.ts';
@@ -98,22 +95,6 @@ export function startUpCases(): void {
     expect(ended).toMatchObject({ code: 5, stdout: '' });
     const { error } = JSON.parse(ended.stderr) as { error: { code: string; message: string } };
     expect(error).toMatchObject({ code: 'DATA_DIR_UNUSABLE', message: expect.stringContaining(file) });
-  });
-
-  test.concurrent('a database of a newer version is refused unchanged, with exit 5', {
-    timeout: 60_000,
-  }, async () => {
-    const dataDir = join(root, 'newer');
-    const file = join(dataDir, 'stemma.db');
-    mkdirSync(dataDir);
-    await (await openSqliteStore({ file, clock: systemClock, random: Math.random })).close();
-    const db = await openDatabase(file);
-    db.exec("INSERT INTO migrations VALUES (9999, '9999-later', 'x', 0)");
-    db.close();
-    const ended = await up(dataDir, '--json');
-    expect(ended.code).toBe(5);
-    const { error } = JSON.parse(ended.stderr) as { error: Record<string, unknown> };
-    expect(error).toMatchObject({ code: 'SCHEMA_TOO_NEW', data: { found: 9999 } });
   });
 
   test.concurrent('a mistake in the configuration is exit 5 and named with its line', {

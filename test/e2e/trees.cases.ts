@@ -50,5 +50,19 @@ export function treeCases({ scenario }: Scenarios): void {
         expect(await s.prompts(sessionId)).toHaveLength(4);
       },
     );
+
+    scenario('a message for a busy session is queued, or refused, as its sender says', async (s) => {
+      const first = await s.send('worker', 'Stay with me.');
+      await s.named(first.queryId, 'Stay with me.', (row) => row.state === 'running');
+      const refused = s.send('worker', 'Now or never.', { whenBusy: 'reject' });
+      await expect(refused).rejects.toMatchObject({ code: 'SESSION_BUSY' });
+      const second = await s.send('worker', 'Second.');
+      // This agent cannot be steered: the text waits its turn instead.
+      const third = await s.send('worker', 'Third.', { whenBusy: 'steer' });
+      expect((await s.execution(second.queryId)).state).toBe('queued');
+      s.open('hold');
+      for (const { queryId } of [first, second, third]) await s.closed(queryId);
+      expect(await s.prompts(first.sessionId)).toEqual(['Stay with me.', 'Second.', 'Third.']);
+    });
   });
 }

@@ -99,5 +99,28 @@ export function turnEndCases({ scenario, alone }: Scenarios): void {
       expect(await s.closed(queryId)).toMatchObject({ outcome: 'failed', outcomeCode: 'AGENT_UNAVAILABLE' });
       expect((await s.execution(queryId)).error?.message).toContain('stemma-no-such-program');
     });
+
+    scenario('a usage limit is no success', async (s) => {
+      const { queryId, sessionId } = await s.send('worker', 'Misbehave: limit');
+      expect(await s.closed(queryId)).toMatchObject({ outcome: 'failed' });
+      expect((await s.execution(queryId)).error?.message).toContain('usage limit');
+      await expectUsable(s, sessionId);
+    });
+
+    scenario('a permission that nobody is there to give is denied, and the turn goes on', async (s) => {
+      const { queryId } = await s.send('worker', 'Misbehave: ask');
+      expect(await s.closed(queryId)).toMatchObject({ outcome: 'succeeded' });
+      expect((await s.execution(queryId)).result).toBe('I left it.');
+    });
+
+    scenario('what has ended stays as it ended', async (s) => {
+      const { id } = await s.client.call('registerExecution', { body: { name: 'outside' } });
+      const settle = (state: 'failed' | 'succeeded'): Promise<unknown> =>
+        s.client.call('settleExecution', { id, body: { state } });
+      await settle('failed');
+      await settle('failed');
+      await expect(settle('succeeded')).rejects.toMatchObject({ code: 'ILLEGAL_STATE' });
+      expect(await s.execution(id)).toMatchObject({ state: 'failed', closed: true, outcome: 'failed' });
+    });
   });
 }

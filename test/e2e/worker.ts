@@ -4,6 +4,7 @@ import {
   launch,
   noticeOf,
   on,
+  once,
   parallel,
   type Rule,
   say,
@@ -26,6 +27,8 @@ const work: readonly Rule[] = [
   on('^Start many', parallel(...numbers(25).map((n) => launch(`job-${n}`, `echo ${n}`))), until('hold')),
   on('^Try', launch('flaky', 'echo the port is busy; exit 3'), say('Tried.')),
   on(noticeOf('flaky', 'failed'), launch('flaky', gate('retry')), say('Once more.')),
+  on('^Start something fragile', launch('fragile', 'echo precious'), say('Started.')),
+  on('^Start a mortal', launch('mortal', 'echo alive; kill -9 $$'), say('Started.')),
   on('^Delegate', launch('doomed', 'echo no; exit 1'), say('Delegated.')),
   on('^Stay', until('hold'), say('Stayed.')),
   on('^Launch and stay', launch('job', gate('go')), until('never')),
@@ -64,6 +67,9 @@ const misbehaviour: readonly Rule[] = [
   on('^Misbehave: error', say('completed: ERROR in line 3, the word error changes nothing')),
   on('^Misbehave: die', say('Goodbye.'), { kill: true }),
   on('^Misbehave: leave', { exit: 0 }),
+  on('^Misbehave: limit', { limit: 'You have reached your usage limit.', resetsInMs: 60_000 }),
+  on('^Misbehave: ask', { ask: 'May I delete it?', allowed: [say('Gone.')], denied: [say('I left it.')] }),
+  once(noticeOf('fragile'), say('Let me see.'), { kill: true }),
 ];
 
 /** The one agent of these tests: each prompt says what it shall do, so that tests can follow each other in a session. */

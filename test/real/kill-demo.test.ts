@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { demoMessages } from '../../src/cli/verbs/demo.ts';
 import { Bench } from '../e2e/bench.ts';
 import { type Kill, playWithKills } from '../e2e/kill-runs.ts';
-import type { ScriptedAgent } from '../e2e/script-words.ts';
+import { on, type ScriptedAgent, until } from '../e2e/script-words.ts';
+import { waitFor } from '../e2e/wait-for.ts';
 
 /*
  * The sequence of `stemma demo`, with the server killed at every fault point that a run comes by, at many moments, and
@@ -55,7 +56,7 @@ describe.concurrent('the demo finishes, and each text reaches its agent once, wi
       try {
         const body = { agent: 'demo', cwd: bench.scene().directory, messages: [...demoMessages] };
         const played = await playWithKills(bench, body, kills);
-        expect(played).toMatchObject({ faults: [], runs: 1, deaths: kills.length });
+        expect(played).toMatchObject({ faults: [], isAdopted: true, runs: 1, deaths: kills.length });
         expect(played.run).toMatchObject({ outcome: 'succeeded', messages: [{}, {}, {}] });
         const texts = played.prompts.filter((prompt) => !prompt.startsWith('[stemma'));
         expect(texts).toEqual([...demoMessages]);
@@ -63,5 +64,55 @@ describe.concurrent('the demo finishes, and each text reaches its agent once, wi
         await bench.close();
       }
     });
+  }
+});
+
+describe.concurrent('a run ends, and nothing is sent twice unmarked, with server and agents killed at once at', () => {
+  for (const afterMs of [0, 600, 1200, 1800, 2400, 3000, 3600, 4200, 4800, 5400]) {
+    test.concurrent(`${afterMs} ms into it`, { timeout: 240_000 }, async () => {
+      const bench = Bench.prepare({ demo });
+      try {
+        const body = { agent: 'demo', cwd: bench.scene().directory, messages: [...demoMessages] };
+        const played = await playWithKills(bench, body, [{ afterMs, withAgents: true }]);
+        expect(played).toMatchObject({ faults: [], runs: 1, deaths: 1 });
+        const { state, outcome, outcomeCode } = played.run;
+        // Whoever was at work is lost with its process; a message that was not, goes on in the next one.
+        expect({ state, outcome }).toEqual({
+          state: 'ended',
+          outcome: expect.stringMatching(/succeeded|failed/),
+        });
+        if (outcome === 'failed') expect(outcomeCode).toBe('LOST');
+      } finally {
+        await bench.close();
+      }
+    });
+  }
+});
+
+test('a server is ready, and serves others, while a dead agent hangs in its second start', {
+  timeout: 120_000,
+}, async () => {
+  const slow = { rules: [on('^Stay', until('hold'))], onLoad: [{ hang: true }] };
+  const bench = await Bench.open({ slow });
+  try {
+    const scene = bench.scene();
+    const { queryId } = await scene.send('slow', 'Stay with me.');
+    await waitFor(
+      'the prompt is with the agent',
+      () => existsSync(bench.home) && readdirSync(bench.home).length > 0,
+    );
+    await scene.named(queryId, 'Stay with me.', (row) => row.state === 'running');
+    await bench.kill();
+    for (const pid of bench.agentProcesses()) process.kill(pid, 'SIGKILL');
+    // An agent may take a minute to open; this fails after a quarter of that.
+    expect(await bench.start()).toBeUndefined();
+    const other = await scene.send('shell', 'echo hello');
+    expect(await scene.closed(other.queryId)).toMatchObject({ outcome: 'succeeded' });
+    expect((await scene.tree(queryId)).closed).toBe(false);
+  } finally {
+    // A stop would wait for that agent.
+    await bench.kill();
+    for (const pid of bench.agentProcesses()) process.kill(pid, 'SIGKILL');
+    await bench.close();
   }
 });

@@ -83,6 +83,7 @@ export class SimulatedDrivers {
 /** One server's view of one agent process: requests take their time, events are read one by one. */
 class SimulatedConversation implements Conversation {
   readonly nativeId: string;
+  readonly stopTasks?: () => Promise<void>;
   readonly #world: World;
   readonly #process: AgentProcess;
   readonly #emit: OpenRequest['emit'];
@@ -100,6 +101,7 @@ class SimulatedConversation implements Conversation {
     this.#process = process;
     this.#emit = request.emit;
     this.#onHandOut = onHandOut;
+    if (process.agent.kind.stopsTasks) this.stopTasks = () => this.#stopTasks();
   }
 
   actions(): Action[] {
@@ -126,16 +128,15 @@ class SimulatedConversation implements Conversation {
     return this.#send(delivery, 'start');
   }
 
-  async steer(delivery: Delivery): Promise<SendOutcome> {
-    return this.#send(delivery, 'steer');
+  async steer(delivery: Delivery, nativeTurnId?: string): Promise<SendOutcome> {
+    return this.#send(delivery, 'steer', nativeTurnId);
   }
 
-  async #send(delivery: Delivery, as: 'start' | 'steer'): Promise<SendOutcome> {
+  async #send(delivery: Delivery, as: 'start' | 'steer', expected?: string): Promise<SendOutcome> {
     const what = readText(delivery.text)
       .map((one) => one.label)
       .join('+');
     this.#onHandOut(this.#process.agent, delivery);
-    const expected = this.#running;
     this.#inTransit.add(delivery.id);
     await this.#world.gates.pass(`${this.#label}: ${as} ${what}`);
     this.#inTransit.delete(delivery.id);
@@ -221,7 +222,7 @@ class SimulatedConversation implements Conversation {
     return Promise.resolve(false);
   }
 
-  async stopTasks(): Promise<void> {
+  async #stopTasks(): Promise<void> {
     await this.#world.gates.pass(`${this.#label}: stop the tasks`);
     for (const label of [...this.#process.tasks.keys()]) {
       const work = this.#world.truth.works.get(label);
@@ -259,6 +260,7 @@ class SimulatedConversation implements Conversation {
     const event = this.#process.stream[this.#read++];
     if (!event) return;
     this.#note(event);
+    this.#process.read = Math.max(this.#process.read, this.#read);
     if (event.type === 'exited') this.#isOver = true;
     this.#emit(event);
   }

@@ -8,6 +8,8 @@ export interface AgentKind {
   readonly refusesWhenBusy: boolean;
   /** A steered text lives and dies with its turn: taken up before a normal end, dropped by an interruption. */
   readonly bindsSteerToTurn: boolean;
+  /** Can be told to end its background work alone. */
+  readonly stopsTasks: boolean;
 }
 
 const common = { turnEnd: 'protocol', resume: 'always', limits: true } as const;
@@ -17,6 +19,7 @@ const plain: AgentKind = {
   name: 'plain',
   refusesWhenBusy: true,
   bindsSteerToTurn: false,
+  stopsTasks: false,
   capabilities: {
     ...common,
     steer: 'none',
@@ -32,6 +35,7 @@ const turnBound: AgentKind = {
   name: 'turnBound',
   refusesWhenBusy: false,
   bindsSteerToTurn: true,
+  stopsTasks: false,
   capabilities: {
     ...common,
     steer: 'proven',
@@ -47,6 +51,7 @@ const queueing: AgentKind = {
   name: 'queueing',
   refusesWhenBusy: false,
   bindsSteerToTurn: false,
+  stopsTasks: true,
   capabilities: {
     ...common,
     steer: 'proven',

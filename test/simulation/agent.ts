@@ -81,6 +81,9 @@ export class AgentProcess {
   isHung = false;
   isWaiting = false;
   isInterruptAsked = false;
+  /** How much of its stream some server has read. */
+  read = 0;
+  readonly #wakePlaces = new Map<string, number>();
   constructor(agent: SimulatedAgent) {
     this.agent = agent;
   }
@@ -120,6 +123,7 @@ export class AgentProcess {
     const running = this.activity;
     if (running) this.tell({ type: 'turnStarted', nativeTurnId: running.nativeTurnId, taskId: label });
     else this.#begin({ taskId: label }, false);
+    this.#wakePlaces.set(label, this.stream.length);
     this.activity?.wokenBy.push(label);
     this.agent.truth.wake(label);
   }
@@ -174,12 +178,19 @@ export class AgentProcess {
 
   /** Nobody waits for the answer of a call whose turn is over. Without an id in the call it does not even go out. */
   #abortCalls(activity: Activity): void {
+    if (this.agent.kind.capabilities.locatesCalls === 'byOrder')
+      this.#dropCalls((call) => call.nativeTurnId === activity.nativeTurnId);
     for (const call of this.calls) {
-      if (call.nativeTurnId !== activity.nativeTurnId || call.work.stage !== 'calling') continue;
-      call.work.stage = 'never';
-      if (this.agent.kind.capabilities.locatesCalls === 'byOrder')
-        this.calls = this.calls.filter((other) => other !== call);
+      if (call.nativeTurnId === activity.nativeTurnId && call.work.stage === 'calling')
+        call.work.stage = 'never';
     }
+  }
+
+  /** Calls that have not arrived never will. */
+  #dropCalls(isDropped: (call: ToolCallInFlight) => boolean): void {
+    const dropped = this.calls.filter((call) => isDropped(call) && call.stage === 'sent');
+    for (const call of dropped) call.work.stage = 'never';
+    this.calls = this.calls.filter((call) => !dropped.includes(call));
   }
 
   call(work: Work, nativeTurnId: string | undefined): void {
@@ -198,6 +209,7 @@ export class AgentProcess {
   }
 
   endTask(work: Work, status: 'succeeded' | 'failed' | 'cancelled'): void {
+    this.#dropCalls((call) => call.work.cause === work.label);
     if (this.untold.has(work.label)) this.tellTask(work.label);
     this.tasks.delete(work.label);
     work.stage = 'ended';
@@ -219,6 +231,9 @@ export class AgentProcess {
       if (work) work.stage = work.isKnown ? 'ended' : 'never';
     }
     this.tasks.clear();
+    // Nobody saw it wake for these, and it left nothing that says so.
+    const unseen = [...this.#wakePlaces].filter(([, place]) => place > this.read).map(([label]) => label);
+    this.agent.truth.forgetWakes(unseen);
     this.tell({ type: 'exited', reason });
   }
 }

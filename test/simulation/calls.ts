@@ -1,5 +1,5 @@
 import type { AgentProcess, ToolCallInFlight } from './agent.ts';
-import { planOf } from './history.ts';
+import { planOf } from './plan.ts';
 import type { Action } from './scheduler.ts';
 import { progress } from './scheduler.ts';
 import type { Server } from './server.ts';
@@ -20,7 +20,7 @@ function handle(world: World, process: AgentProcess, call: ToolCallInFlight, ser
   const { work } = call;
   const { label } = work;
   const isAgent = label.endsWith('a');
-  const agent = isAgent ? { plan: planOf(world.choices, label, 1 + world.choices.below(2)) } : undefined;
+  const agent = isAgent ? { plan: planOf(world, label, 1 + world.choices.below(2)) } : undefined;
   server.run('launch', async () => {
     const launched = await server.launcher.launch({
       caller: { by: 'session', sessionId: process.agent.sessionId, meta: { call } },

@@ -1,9 +1,9 @@
 import { Ids } from '../../src/base/ids.ts';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
-import type { PlannedMessage } from '../../src/ledger/session.ts';
 import { newSession } from '../../src/ledger/session.ts';
 import { openSession } from '../../src/ledger/open-session.ts';
 import { beginRun } from '../../src/ledger/sequence.ts';
+import { advanceActions } from './advances.ts';
 import { agentActions } from './agent-actions.ts';
 import type { AgentKind } from './agent-kinds.ts';
 import { agentKinds } from './agent-kinds.ts';
@@ -12,6 +12,7 @@ import { Choices, seededRandom } from './choices.ts';
 import { checkRest } from './rest.ts';
 import { Observer } from './observer.ts';
 import { personActions } from './persons.ts';
+import { planOf } from './plan.ts';
 import { Programs } from './programs.ts';
 import type { Action } from './scheduler.ts';
 import { Budgets, Gates, maybe, progress, settle } from './scheduler.ts';
@@ -46,6 +47,7 @@ const budgets = {
   endless: 1,
   unkillables: 1,
   slowCommits: 1,
+  advances: 1,
 } as const;
 
 /** Steps in which anything may happen, before the world becomes fair. */
@@ -138,7 +140,7 @@ class Play implements History {
       node: 'local',
       createdAt: clock.now(),
     });
-    const plan = planOf(this.#choices, name, 2 + this.#choices.below(2));
+    const plan = planOf(this.#world, name, 2 + this.#choices.below(2));
     for (const message of plan) truth.addMessage(message.text, session.id, null);
     const id = ids.make('run');
     const now = clock.now();
@@ -177,7 +179,10 @@ class Play implements History {
     actions.push(...this.#programs.actions(server));
     if (!server.isAlive) actions.push(progress('THE SERVER STARTS', () => this.#restart(), 8));
     else actions.push(...this.#deaths(server));
-    if (server.isReady) actions.push(...personActions(world, server, this.#observer.state));
+    if (server.isReady) {
+      const { state } = this.#observer;
+      actions.push(...personActions(world, server, state), ...advanceActions(world, server, state));
+    }
     return actions;
   }
 
@@ -224,7 +229,6 @@ class Play implements History {
         this.#world.note(`  ${agent.label} died meanwhile`);
         process.die('killed while nobody watched');
       }
-      if (!process.isAlive) this.#world.truth.forgetWakes(process.begun);
     }
     for (const work of this.#world.truth.works.values()) {
       const isInFlight = [...this.#world.agents.values()].some((agent) =>
@@ -267,22 +271,11 @@ function newWorld(seed: number, choices: Choices, log: Pick<World, 'note' | 'det
     kinds: new Map(kinds.map((kind) => [kind.name, kind])),
     asked: { cancels: 0, interrupted: new Set(), stopped: new Set() },
     facts: { isConversationGone: false, isHung: false },
+    isCrowded: choices.below(4) === 0,
     label: (prefix) => {
       const count = (counters.get(prefix) ?? 0) + 1;
       counters.set(prefix, count);
       return `${prefix}${count}`;
     },
   };
-}
-
-/** The messages of a run, each with a text that is its label. */
-export function planOf(choices: Choices, name: string, length: number): PlannedMessage[] {
-  return Array.from({ length }, (_, index) => ({
-    text: `${name}.${index}`,
-    timeoutMs: choices.pick([4 * 60 * 60_000, 5 * 60_000]),
-    onFailure: choices.pick(['stop', 'continue'] as const),
-    join: choices.pick(['own', 'all'] as const),
-    check: choices.chance(15) ? 'npm test' : null,
-    background: choices.chance(10) ? 'detach' : 'wait',
-  }));
 }

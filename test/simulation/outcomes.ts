@@ -19,6 +19,7 @@ export function checkOutcomes(context: CommitContext): void {
         `${describe(row)} is cancelled, and nobody asked for anything to be`,
       );
     if (row.state === 'cancelled' && was?.state !== 'cancelled') checkCancelled(context, row);
+    if (row.error?.message.startsWith('Its turn was stopped') && !was?.error) checkCancelled(context, row);
     if (row.parentId === null && row.closed && !was?.closed) checkRoot(context, row);
   }
   checkDropped(context);

@@ -17,7 +17,7 @@ export function personActions(world: World, server: Server, state: MemorySnapsho
     ...drops(world, server, state),
   ];
   const whims = actions.map(({ budget, name, run }) =>
-    maybe(name, () => void (world.budgets.spend(budget), run()), 3),
+    maybe(name, () => void (world.budgets.spend(budget), run()), world.isCrowded ? 15 : 3),
   );
   return [
     ...whims.filter((_, index) => world.budgets.has(actions[index]?.budget ?? '')),
@@ -41,7 +41,7 @@ function messages(world: World, server: Server, state: MemorySnapshot): Whim[] {
         run: () => {
           const label = world.label('p');
           world.truth.addMessage(label, session.id, null);
-          const whenBusy = world.choices.pick(['queue', 'steer'] as const);
+          const whenBusy = world.isCrowded ? 'steer' : world.choices.pick(['queue', 'steer'] as const);
           world.note(`  ${label}, ${whenBusy}`);
           const message = { id: world.ids.make('execution'), sessionId: session.id, text: label };
           const command = { now: world.clock.now(), whenBusy, message };

@@ -7,17 +7,24 @@ export type Carried =
       readonly label: string;
       readonly noticeId: string;
       readonly epoch: number;
+      /** It says that it was delivered before, or that nobody knows how the work ended. */
       readonly isMarkedAgain: boolean;
     };
 
 const head =
-  /^\[stemma (ntc_\S+) #(\d+)\] (\S+) (?:succeeded|failed|cancelled|lost) \(exe_\S+\)\n?(\(delivered again)?/gm;
+  /^\[stemma (ntc_\S+) #(\d+)\] (\S+) (succeeded|failed|cancelled|lost) \(exe_\S+\)\n?(\(delivered again)?/gm;
 
 /** Reads a text as the agent reads it: results announce themselves, anything else is a message by its own label. */
 export function readText(text: string): Carried[] {
   const results = [...text.matchAll(head)].map((match): Carried => {
-    const [, noticeId = '', epoch = '', label = '', again] = match;
-    return { kind: 'result', label, noticeId, epoch: Number(epoch), isMarkedAgain: again !== undefined };
+    const [, noticeId = '', epoch = '', label = '', state, again] = match;
+    return {
+      kind: 'result',
+      label,
+      noticeId,
+      epoch: Number(epoch),
+      isMarkedAgain: again !== undefined || state === 'lost',
+    };
   });
   return results.length > 0 ? results : [{ kind: 'message', label: text }];
 }

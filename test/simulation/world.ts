@@ -23,6 +23,8 @@ export interface World {
   readonly asked: { cancels: number; readonly interrupted: Set<SessionId>; readonly stopped: Set<SessionId> };
   /** Facts that excuse what would otherwise be a violation. */
   readonly facts: { isConversationGone: boolean; isHung: boolean };
+  /** Persons who interfere more than others do: many texts into running turns, many cancellations. */
+  readonly isCrowded: boolean;
   note(line: string): void;
   /** Noted only when somebody wants to read everything. */
   detail(line: () => string): void;

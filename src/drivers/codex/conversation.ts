@@ -35,8 +35,8 @@ export class CodexConversation implements Conversation {
     return this.#sending.run(() => this.#start(delivery));
   }
 
-  steer(delivery: Delivery): Promise<SendOutcome> {
-    return this.#sending.run(() => this.#steer(delivery));
+  steer(delivery: Delivery, nativeTurnId?: string): Promise<SendOutcome> {
+    return this.#sending.run(() => this.#steer(delivery, nativeTurnId));
   }
 
   async withdraw(deliveryId: string): Promise<'withdrawn' | 'taken' | 'unknown'> {
@@ -109,12 +109,13 @@ export class CodexConversation implements Conversation {
     );
   }
 
-  async #steer({ id, text }: Delivery): Promise<SendOutcome> {
+  async #steer({ id, text }: Delivery, nativeTurnId: string | undefined): Promise<SendOutcome> {
     const thread = this.#thread;
     const refusal = await this.#refusal(id);
     if (refusal) return refused(refusal.outcome === 'written' ? 'it was taken up before' : refusal.reason);
     const { turn } = thread.state;
     if (!turn?.isAnnounced) return refused('no turn is running');
+    if (nativeTurnId !== undefined && nativeTurnId !== turn.id) return refused('another turn is running');
     this.#attempted.add(id);
     thread.stream.update((state) => withDelivery(state, id));
     const params = {

@@ -159,6 +159,8 @@ export function memoryRecoveryViews(state: MemoryState, read: Reading): Recovery
           if (isPending(notice.state)) ids.add(notice.sessionId);
         for (const steer of state.rows('steer').values())
           if (steer.endedAt === null) ids.add(steer.sessionId);
+        for (const row of state.rows('execution').values())
+          if (row.kind === 'task' && row.runsIn !== null && !isSettled(row.state)) ids.add(row.runsIn);
         return [...state.rows('session').values()]
           .filter((row) => row.state === 'live' || row.laneTurn || row.wakeTurn || ids.has(row.id))
           .sort(byId);

@@ -169,6 +169,8 @@ export function liveSessionIds(db: Database): () => SessionId[] {
      WHERE state IN ('owed', 'claimed')`,
     `SELECT DISTINCT session_id AS id FROM steers INDEXED BY steers_open
      WHERE state IN ('claimed', 'written')`,
+    `SELECT DISTINCT runs_in AS id FROM executions INDEXED BY executions_live_task
+     WHERE kind = 'task' AND state IN ('queued', 'running')`,
   ].map((sql) => db.prepare(`SELECT json_group_array(id) FROM (${sql})`));
   return () => {
     const ids = new Set<SessionId>();

@@ -14,9 +14,13 @@ function evidenceOf(context: Context): { sessionId: Launch['id'] | string; call:
   if (!session) return undefined;
   const { b, c } = context;
   const call: CallEvidence = isRare(b, 7)
-    ? { state: b % 2 === 0 ? 'ended' : 'unknown' }
+    ? endedOrUnknown(b)
     : { state: 'running', nativeTurnId: runningName(context, session, c), byId: c % 2 === 0 };
   return { sessionId: session.id, call };
+}
+
+function endedOrUnknown(n: number): CallEvidence {
+  return n % 2 === 0 ? { state: 'unknown' } : { state: 'ended', byId: n % 3 === 0 };
 }
 
 function callerOf(context: Context): Caller | undefined {

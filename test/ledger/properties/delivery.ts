@@ -156,6 +156,37 @@ function checkTexts({ before, after, facts }: Moment): string | undefined {
   });
 }
 
+/** What our text stands for begins with it: the results it carries are handed over, the message runs. */
+function checkTaken(moment: Moment): string | undefined {
+  const { before, after } = moment;
+  const command = commandIf(moment, 'agentTook') ?? commandIf(moment, 'agentStarted');
+  const steer = [...before.steers.values()].find((row) => row.id === command?.deliveryId);
+  if (!command || steer?.sessionId !== command.sessionId || steer.endedAt !== null) return undefined;
+  if (after.steers.get(steer.id)?.state !== 'taken')
+    return `${short(steer.id)} was taken up, and still is on its way`;
+  if (steer.messageId !== null) {
+    const isQueued = before.executions.get(steer.messageId)?.state === 'queued';
+    const is = after.executions.get(steer.messageId)?.state;
+    return isQueued && is !== 'running' ? `${short(steer.messageId)} was taken up, and is ${is}` : undefined;
+  }
+  const carried = [...before.notices.values()].filter(
+    (row) => row.steerId === steer.id && row.state === 'claimed',
+  );
+  const left = carried.find((row) => {
+    const isDropped = before.executions.get(row.countedOn)?.cancelRequested;
+    return after.notices.get(row.id)?.state !== (isDropped ? 'waived' : 'handed');
+  });
+  return left && `${short(left.id)} was taken up, and is ${after.notices.get(left.id)?.state}`;
+}
+
+/** A text that provably never got there frees its lane. */
+function checkFailedSend(moment: Moment): string | undefined {
+  const command = commandIf(moment, 'sendFailed');
+  if (!command || moment.before.turns.get(command.turnId)?.state !== 'starting') return undefined;
+  const turn = moment.after.turns.get(command.turnId);
+  return turn?.status === 'refused' ? undefined : `${short(command.turnId)} is ${turn?.state} for ever`;
+}
+
 /** How results travel (invariant 5): back only on negative proof, and with the number of the hand-over in the text. */
 export const deliveryProperties: readonly Property[] = [
   {
@@ -164,6 +195,8 @@ export const deliveryProperties: readonly Property[] = [
   },
   { name: 'a written text ends as taken or on negative proof', check: checkSteers },
   { name: 'what is written into a turn is still wanted', check: checkWritten },
+  { name: 'what is taken up begins: results are handed over, a message runs', check: checkTaken },
+  { name: 'a text that never got there frees its lane', check: checkFailedSend },
   {
     name: 'a text names its results, the number of the hand-over, and whether it is one more',
     check: checkTexts,

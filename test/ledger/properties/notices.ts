@@ -76,6 +76,16 @@ function checkOwed(moment: Moment): string | undefined {
   });
 }
 
+/** Background work that holds somebody tells the agent of its end. */
+function checkTasks({ before, after }: Moment): string | undefined {
+  return firstOf(changed(before.executions, after.executions), ({ was, row }) => {
+    if (was || row.kind !== 'task' || row.parentId === null) return undefined;
+    const parent = after.executions.get(row.parentId);
+    const isTold = parent?.background === 'wait';
+    return (row.mode === 'each') === isTold ? undefined : `${short(row.id)} reports as ${row.mode}`;
+  });
+}
+
 /** Pending results of a cancelled parent: none is owed, and a claimed one is already in the agent's hands. */
 function checkCancelled({ after }: Moment): string | undefined {
   return firstOf(after.notices.values(), (notice) => {
@@ -125,6 +135,7 @@ export const noticeProperties: readonly Property[] = [
     check: checkHandlers,
   },
   { name: 'an end that must be told owes a notice, and one from above does not', check: checkOwed },
+  { name: 'background work that holds somebody reports its end', check: checkTasks },
   { name: 'nothing of a cancelled parent is owed or may still be written', check: checkCancelled },
   { name: 'nothing is owed to a stopped session', check: checkStopped },
   { name: 'a notice is given up only after all attempts, and its root says so', check: checkGivenUp },

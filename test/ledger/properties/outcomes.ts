@@ -78,6 +78,16 @@ function checkRuns(moment: Moment): string | undefined {
   });
 }
 
+/** Who decides on an old cursor decides nothing. */
+function checkCursor(moment: Moment): string | undefined {
+  const command = commandIf(moment, 'advance');
+  const run = command && moment.before.runs.get(command.id);
+  if (!run || run.cursor === command.cursor || moment.came.as !== 'decided') return undefined;
+  return moment.came.value === 'stale'
+    ? undefined
+    : `${short(run.id)}: ${String(moment.came.value)} on an old cursor`;
+}
+
 type Run = State['runs'] extends ReadonlyMap<unknown, infer Row> ? Row : never;
 
 /** Why message number `index` may not be sent yet, or not at all. */
@@ -116,5 +126,6 @@ export const outcomeProperties: readonly Property[] = [
     check: checkComposite,
   },
   { name: 'a run sends each message once, when the one before it is closed and allows it', check: checkRuns },
+  { name: 'a run moves by compare-and-set', check: checkCursor },
   { name: 'a check starts exactly when all else below its message is closed', check: checkCheck },
 ];

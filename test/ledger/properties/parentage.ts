@@ -35,7 +35,8 @@ function expected(state: State, caller: Caller): Expected {
   if (!session) return { refused: 'NOT_FOUND' };
   if (session.state === 'stopped') return { refused: 'SESSION_STOPPED' };
   const { call } = caller;
-  const tasks = liveTasks(state, caller);
+  // A call that names its turn was made by no background task.
+  const tasks = call.state === 'ended' && call.byId ? [] : liveTasks(state, caller);
   if (call.state === 'running') {
     const turn = [session.wakeTurn, session.laneTurn]
       .map((id) => (id === null ? undefined : state.turns.get(id)))

@@ -1,11 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { openDatabase } from '../../src/store/sqlite/driver.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { firstLine, stemma } from '../e2e/server-process.ts';
 import { fill, withSmallDisk } from './small-disk.ts';
 
-/* What a server does on a disk that is full or cannot be written. Needs the right to mount. */
+/* What a server does with a disk that is full or cannot be written (which takes the right to mount), or with another's data. */
 
 const root = mkdtempSync(join(tmpdir(), 'stemma-disk-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -54,4 +57,20 @@ test('a data directory on a read-only disk is exit 5', { timeout: 60_000 }, asyn
     expect(ended.code).toBe(5);
     expect(JSON.parse(ended.stderr)).toMatchObject({ error: { code: 'DATA_DIR_UNUSABLE' } });
   });
+});
+
+test('a database of a newer version is refused unchanged, with exit 5', {
+  timeout: 60_000,
+}, async () => {
+  const dataDir = join(root, 'newer');
+  const file = join(dataDir, 'stemma.db');
+  mkdirSync(dataDir);
+  await (await openSqliteStore({ file, clock: systemClock, random: Math.random })).close();
+  const db = await openDatabase(file);
+  db.exec("INSERT INTO migrations VALUES (9999, '9999-later', 'x', 0)");
+  db.close();
+  const ended = await stemma(['up', '--data', dataDir, '--port', '0', '--json'], { cwd: root });
+  expect(ended.code).toBe(5);
+  const { error } = JSON.parse(ended.stderr) as { error: Record<string, unknown> };
+  expect(error).toMatchObject({ code: 'SCHEMA_TOO_NEW', data: { found: 9999 } });
 });

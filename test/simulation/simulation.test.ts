@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { playHistory } from './history.ts';
+import { shrink } from './shrink.ts';
+
+/** Histories of the default suite; CI plays more by `STEMMA_SEEDS`, and `npm run simulate -- --seeds N` as many as you like. */
+const seeds = Number(process.env['STEMMA_SEEDS'] ?? 300);
+
+test(`${seeds} histories: no early advance, no stuck root, no lost result`, {
+  timeout: 60_000 + seeds * 50,
+}, async () => {
+  for (let seed = 1; seed <= seeds; seed++) {
+    const history = await playHistory(seed);
+    if (!history.violation) continue;
+    const short = await shrink(seed, history);
+    expect.fail(
+      `seed ${seed}: ${history.violation.kind}\n${short.trace.join('\n')}\n${short.violation?.message}`,
+    );
+  }
+});
+
+test('the same seed plays the same history', async () => {
+  const [first, second] = [await playHistory(7), await playHistory(7)];
+  expect(second.trace).toEqual(first.trace);
+});
