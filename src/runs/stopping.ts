@@ -107,8 +107,7 @@ export class Stopping {
     if (row.kind === 'outside') return;
     // It lives in the agent's process, and settles when its end is seen.
     if (row.kind === 'task' && row.runsIn !== null) return sessions.of(row.runsIn).stopTasks();
-    if ((await commands.end(id)) === 'unkillable')
-      return this.#context.report('process.unkillable', { id });
+    if ((await commands.end(id)) === 'unkillable') return this.#context.report('process.unkillable', { id });
     const noticeId = ids.make('notice');
     await store.decide(() => settle({ now: clock.now(), id, noticeId, ending: { state: 'cancelled' } }));
   }

@@ -15,6 +15,9 @@ export interface Ended {
   readonly stderr: string;
 }
 
+/** How long a process may take to its first line. A server that recovers waits for its sessions first. Milliseconds. */
+const startMs = 30_000;
+
 /** Where a process runs; `env` is added to the tests' own environment, without its `STEMMA_*`. */
 export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -71,7 +74,12 @@ export async function firstLine(
 ): Promise<{ readonly line: string; readonly process: StemmaProcess }> {
   const process = new StemmaProcess(argv, options);
   const isDecided = (): boolean => process.isOver || process.stdout.includes('\n');
-  await waitFor('the first line', isDecided, { seen: () => process.stderr });
+  try {
+    await waitFor('the first line', isDecided, { withinMs: startMs, seen: () => process.stderr });
+  } catch (error) {
+    await process.signal('SIGKILL');
+    throw error;
+  }
   return { line: process.stdout.split('\n', 1)[0] ?? '', process };
 }
 

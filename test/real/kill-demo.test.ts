@@ -104,7 +104,7 @@ test('a server is ready, and serves others, while a dead agent hangs in its seco
     await scene.named(queryId, 'Stay with me.', (row) => row.state === 'running');
     await bench.kill();
     for (const pid of bench.agentProcesses()) process.kill(pid, 'SIGKILL');
-    // An agent may take a minute to open; this fails after a quarter of that.
+    // An agent may take a minute to open; this fails after half of that.
     expect(await bench.start()).toBeUndefined();
     const other = await scene.send('shell', 'echo hello');
     expect(await scene.closed(other.queryId)).toMatchObject({ outcome: 'succeeded' });
