@@ -2,7 +2,7 @@ import type { FreshIds, SessionId, TurnId } from '../base/ids.ts';
 import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import { shiftedDeadline } from './deadline.ts';
-import type { Execution, SettledState, Waiting } from './execution.ts';
+import type { SettledState, Waiting } from './execution.ts';
 import { isSettled } from './execution.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';

@@ -130,7 +130,16 @@ function misbehaviour(world: World, process: AgentProcess): Action[] {
   const actions: Action[] = [];
   const fault = (budget: string, name: string, run: () => void, weight = 3): void => {
     if (!budgets.has(budget)) return;
-    actions.push(maybe(name, () => void (budgets.spend(budget), run()), weight));
+    actions.push(
+      maybe(
+        name,
+        () => {
+          budgets.spend(budget);
+          run();
+        },
+        weight,
+      ),
+    );
   };
   const { activity } = process;
   fault('deaths', `the process of ${label} dies`, () => process.die('killed'), 2);

@@ -17,7 +17,14 @@ export function personActions(world: World, server: Server, state: MemorySnapsho
     ...drops(world, server, state),
   ];
   const whims = actions.map(({ budget, name, run }) =>
-    maybe(name, () => void (world.budgets.spend(budget), run()), world.isCrowded ? 15 : 3),
+    maybe(
+      name,
+      () => {
+        world.budgets.spend(budget);
+        run();
+      },
+      world.isCrowded ? 15 : 3,
+    ),
   );
   return [
     ...whims.filter((_, index) => world.budgets.has(actions[index]?.budget ?? '')),

@@ -96,7 +96,10 @@ export class Programs {
       actions.push(progress(`${name} ends`, () => this.#end(program, true), 6));
       if (budgets.has('programFailures')) {
         actions.push(
-          maybe(`${name} fails`, () => void (budgets.spend('programFailures'), this.#end(program, false))),
+          maybe(`${name} fails`, () => {
+            budgets.spend('programFailures');
+            this.#end(program, false);
+          }),
         );
       }
     }

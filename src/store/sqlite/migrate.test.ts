@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { StemmaError } from '../../base/errors.ts';
+import type { StemmaError } from '../../base/errors.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { Database } from './driver.ts';
 import { openDatabase } from './driver.ts';
