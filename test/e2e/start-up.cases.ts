@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -72,29 +70,6 @@ export function startUpCases(): void {
     } finally {
       await bench.close();
     }
-  });
-
-  test.concurrent('a port that is taken is exit 5 and named', { timeout: 60_000 }, async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const { port } = other.address() as { port: number };
-    const dataDir = join(root, 'port');
-    const ended = await stemma(['up', '--data', dataDir, '--port', String(port)]);
-    other.close();
-    expect(ended).toMatchObject({ code: 5, stdout: '' });
-    expect(ended.stderr).toContain(String(port));
-    expect(existsSync(join(dataDir, 'server.json'))).toBe(false);
-  });
-
-  test.concurrent('a data directory that cannot be is exit 5, and says where', {
-    timeout: 60_000,
-  }, async () => {
-    const file = join(root, 'a-file');
-    writeFileSync(file, '');
-    const ended = await up(join(file, 'data'), '--json');
-    expect(ended).toMatchObject({ code: 5, stdout: '' });
-    const { error } = JSON.parse(ended.stderr) as { error: { code: string; message: string } };
-    expect(error).toMatchObject({ code: 'DATA_DIR_UNUSABLE', message: expect.stringContaining(file) });
   });
 
   test.concurrent('a mistake in the configuration is exit 5 and named with its line', {

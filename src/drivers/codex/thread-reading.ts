@@ -1,7 +1,20 @@
-import { History } from './history.ts';
+import type { Unplaced } from './draft.ts';
+import { type Call, History } from './history.ts';
+import type { Route } from './routes.ts';
 import type { ServerLink } from './server-link.ts';
-import type { CodexThread } from './thread.ts';
+import type { ThreadStream } from './thread-stream.ts';
 import { started } from './wire.ts';
+
+/** What of a thread is needed to read what is around it. */
+interface ReadThread {
+  readonly id: string;
+  readonly link: ServerLink;
+  readonly stream: ThreadStream;
+  readonly history: History;
+  readonly route: Route;
+  readonly call: Call;
+  emit(event: Unplaced): void;
+}
 
 const lookMs = 5_000;
 
@@ -20,7 +33,7 @@ export async function livingCommands(
 }
 
 /** Empties Codex's own queue, which would start turns that nobody here knows of. Throws `Unreadable`. */
-export async function clearQueue(thread: CodexThread): Promise<void> {
+export async function clearQueue(thread: ReadThread): Promise<void> {
   for (const { id } of await thread.history.queued(thread.id)) {
     await thread.call('thread/queue/delete', { threadId: thread.id, queuedSubmissionId: id });
     thread.emit({ type: 'noise', what: `a text waited in Codex's own queue (${id}); it was removed` });
@@ -28,7 +41,7 @@ export async function clearQueue(thread: CodexThread): Promise<void> {
 }
 
 /** Hears the thread of a sub-agent from now on, if it is in the server's memory; says whether it is. */
-export async function hearAgent(thread: CodexThread, threadId: string): Promise<boolean> {
+export async function hearAgent(thread: ReadThread, threadId: string): Promise<boolean> {
   thread.link.routes.claim(threadId, thread.route);
   const isLoaded = (await thread.history.loadedThreads()).includes(threadId);
   if (isLoaded) await thread.call('thread/resume', { threadId, excludeTurns: true });
@@ -36,7 +49,7 @@ export async function hearAgent(thread: CodexThread, threadId: string): Promise<
 }
 
 /** Hears a sub-agent that was spoken to, and finds the turn that it is in already. */
-export async function watchAgent(thread: CodexThread, threadId: string): Promise<void> {
+export async function watchAgent(thread: ReadThread, threadId: string): Promise<void> {
   try {
     await hearAgent(thread, threadId);
     const turn = await thread.history.newestTurn(threadId);

@@ -1,7 +1,7 @@
 import type { TurnOwner } from '../../ledger/turn.ts';
 import type { WakeRow } from '../../wakeups/rows.ts';
 import type { Hold } from '../memory/state.ts';
-import type { Cell } from '../sqlite/driver.ts';
+import type { Cell } from '../sqlite/raw-database.ts';
 import { openDatabase } from '../sqlite/driver.ts';
 import { eventsOf } from '../sqlite/event-statements.ts';
 import { SqliteTables } from '../sqlite/tables.ts';

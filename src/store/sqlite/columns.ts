@@ -2,7 +2,8 @@ import type { Execution } from '../../ledger/execution.ts';
 import type { Notice } from '../../ledger/notice.ts';
 import type { Input, Run, Session } from '../../ledger/session.ts';
 import type { Steer, Turn } from '../../ledger/turn.ts';
-import type { Cell, Param } from './driver.ts';
+import type { Param } from './driver.ts';
+import type { Cell } from './raw-database.ts';
 
 /** How a field is stored. `json` is text; null stays NULL and costs nothing. */
 type ColumnType = 'text' | 'integer' | 'flag' | 'json';

@@ -1,5 +1,5 @@
 import Database from 'libsql';
-import type { Cell, Ran, RawDatabase, RawStatement } from './driver.ts';
+import type { Cell, Ran, RawDatabase, RawStatement } from './raw-database.ts';
 
 /**
  * libsql. Rows come as arrays (`raw`), which also leaves out the `_metadata` that it adds to objects; parameters go in

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { Cell, Ran, RawDatabase, RawStatement } from './driver.ts';
+import type { Cell, Ran, RawDatabase, RawStatement } from './raw-database.ts';
 
 type Values = readonly (string | number | null)[];
 

@@ -1,11 +1,9 @@
 import { DatabaseError, toDatabaseError } from './database-error.ts';
+import type { Cell, Ran, RawDatabase, RawStatement } from './raw-database.ts';
 import { escapeText, parseDocument, unescapeText } from './text.ts';
 
 /** What may be bound. Numbers are safe integers: every number column is INTEGER. */
 export type Param = string | number | boolean | null;
-
-/** What a column may hold. */
-export type Cell = string | number | null;
 
 /**
  * A prepared statement of the one connection. Every call throws `DatabaseError` and nothing else, and takes its array of
@@ -20,33 +18,12 @@ export interface Statement {
   json(params: Param[]): unknown;
 }
 
-/** How many rows a statement changed, and the place of the one inserted last. */
-export interface Ran {
-  readonly changes: number;
-  readonly lastInsertRowid: number;
-}
-
 /** One SQLite connection, whichever library is behind it. Statements are prepared once and kept by who prepares them. */
 export interface Database {
   readonly library: 'libsql' | 'node';
   readonly inTransaction: boolean;
   prepare(sql: string): Statement;
   /** Runs a script without parameters. */
-  exec(sql: string): void;
-  close(): void;
-}
-
-/** What both libraries have in common once their calls are made alike. */
-export interface RawStatement {
-  run(params: readonly (string | number | null)[]): Ran;
-  get(params: readonly (string | number | null)[]): Cell[] | undefined;
-  all(params: readonly (string | number | null)[]): Cell[][];
-}
-
-export interface RawDatabase {
-  readonly library: 'libsql' | 'node';
-  inTransaction(): boolean;
-  prepare(sql: string): RawStatement;
   exec(sql: string): void;
   close(): void;
 }

@@ -2,7 +2,8 @@ import type { LedgerEvent } from '../../ledger/effects.ts';
 import type { StoredEvent } from '../../ledger/store.ts';
 import type { EventFilter, EventPage } from '../views.ts';
 import { examinedEvents } from '../views.ts';
-import type { Cell, Database } from './driver.ts';
+import type { Database } from './driver.ts';
+import type { Cell } from './raw-database.ts';
 
 /** Most events of one row. */
 const group = 64;

@@ -1,6 +1,7 @@
 import type { ExecutionId, SessionId, TurnId } from '../../base/ids.ts';
 import type { IdempotentRequest, NamedToken, Records, TranscriptItem } from '../records.ts';
-import type { Cell, Database } from './driver.ts';
+import type { Database } from './driver.ts';
+import type { Cell } from './raw-database.ts';
 import type { Reading } from './views.ts';
 
 /** Runs a write within the next commit. */

@@ -1,6 +1,7 @@
 import type { Column, Columns } from './columns.ts';
 import { decode, encode } from './columns.ts';
-import type { Cell, Database, Param, Statement } from './driver.ts';
+import type { Database, Param, Statement } from './driver.ts';
+import type { Cell } from './raw-database.ts';
 
 /** How many rows of a table are kept in memory. */
 const cachedRows = 8_192;

@@ -5,7 +5,8 @@ import type { Notice } from '../../ledger/notice.ts';
 import type { Steer } from '../../ledger/turn.ts';
 import { inTreeOrder } from '../tree-order.ts';
 import type { Tree } from '../views.ts';
-import type { Cell, Database } from './driver.ts';
+import type { Database } from './driver.ts';
+import type { Cell } from './raw-database.ts';
 import type { SqliteTables } from './tables.ts';
 
 type Pairs = [string, string][];

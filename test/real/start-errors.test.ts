@@ -1,4 +1,6 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -8,7 +10,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { firstLine, stemma } from '../e2e/server-process.ts';
 import { fill, withSmallDisk } from './small-disk.ts';
 
-/* What a server does with a disk that is full or cannot be written (which takes the right to mount), or with another's data. */
+/* Why a server cannot start, or cannot write: each is an exit code and a sentence. Small disks take the right to mount. */
 
 const root = mkdtempSync(join(tmpdir(), 'stemma-disk-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -73,4 +75,27 @@ test('a database of a newer version is refused unchanged, with exit 5', {
   expect(ended.code).toBe(5);
   const { error } = JSON.parse(ended.stderr) as { error: Record<string, unknown> };
   expect(error).toMatchObject({ code: 'SCHEMA_TOO_NEW', data: { found: 9999 } });
+});
+
+test('a port that is taken is exit 5 and named', { timeout: 60_000 }, async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as { port: number };
+  const dataDir = join(root, 'port');
+  const ended = await stemma(['up', '--data', dataDir, '--port', String(port)]);
+  other.close();
+  expect(ended).toMatchObject({ code: 5, stdout: '' });
+  expect(ended.stderr).toContain(String(port));
+  expect(existsSync(join(dataDir, 'server.json'))).toBe(false);
+});
+
+test('a data directory that cannot be is exit 5, and says where', {
+  timeout: 60_000,
+}, async () => {
+  const file = join(root, 'a-file');
+  writeFileSync(file, '');
+  const ended = await stemma(['up', '--data', join(file, 'data'), '--port', '0', '--json'], { cwd: root });
+  expect(ended).toMatchObject({ code: 5, stdout: '' });
+  const { error } = JSON.parse(ended.stderr) as { error: { code: string; message: string } };
+  expect(error).toMatchObject({ code: 'DATA_DIR_UNUSABLE', message: expect.stringContaining(file) });
 });

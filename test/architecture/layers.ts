@@ -1,0 +1,80 @@
+/** A part of `src`: a folder, or one file of it, and what it may import beside itself. */
+export interface Place {
+  readonly path: string;
+  readonly may: readonly string[];
+}
+
+/**
+ * The layers, low to high. A file belongs to the longest path that fits; it may import from its own place and from those
+ * named, which stand above it in this list: imports go down only.
+ *
+ * - Everything may use `base`. `ledger` and `contract` are siblings, which do not know each other.
+ * - `drivers/port.ts`, `store/*.ts` and `wakeups/rows.ts` are ports and what their adapters share. An adapter knows its
+ *   port, what it adapts (`ledger` for a store), and the tools for processes. No service and no edge knows an adapter.
+ * - Services know the ledger, the ports and each other downward: `turns`, then `runs` and `launching`, then `application`.
+ * - Edges know the wire. What an edge needs from the services it says in its `ports.ts`, which `application` implements:
+ *   the one place where an import goes up, and it is a type.
+ * - `main` wires everything by hand; only it names adapters.
+ */
+export const places: readonly Place[] = [
+  { path: 'base', may: [] },
+  { path: 'ledger', may: ['base'] },
+  { path: 'contract', may: ['base'] },
+  { path: 'drivers/port.ts', may: ['base'] },
+  { path: 'processes', may: ['base'] },
+  { path: 'wakeups/rows.ts', may: ['base', 'ledger'] },
+  { path: 'wakeups', may: ['base', 'ledger', 'wakeups/rows.ts'] },
+  { path: 'store', may: ['base', 'ledger'] },
+  { path: 'store/memory', may: ['base', 'ledger', 'wakeups/rows.ts', 'store'] },
+  { path: 'store/sqlite', may: ['base', 'ledger', 'wakeups/rows.ts', 'store'] },
+  { path: 'drivers/acp', may: ['base', 'drivers/port.ts', 'processes'] },
+  { path: 'drivers/codex', may: ['base', 'drivers/port.ts', 'processes'] },
+  { path: 'drivers/demo', may: ['base', 'drivers/port.ts', 'processes'] },
+  { path: 'drivers/script', may: ['base', 'drivers/port.ts', 'processes'] },
+  { path: 'drivers/conformance', may: ['base', 'drivers/port.ts', 'processes'] },
+  { path: 'turns', may: ['base', 'ledger', 'drivers/port.ts'] },
+  { path: 'runs', may: ['base', 'ledger', 'turns'] },
+  { path: 'launching', may: ['base', 'ledger', 'turns'] },
+  {
+    path: 'application',
+    may: [
+      'base',
+      'ledger',
+      'contract',
+      'drivers/port.ts',
+      'store',
+      'turns',
+      'runs',
+      'launching',
+      'api/ports.ts',
+      'mcp/ports.ts',
+    ],
+  },
+  { path: 'api/ports.ts', may: ['base', 'contract'] },
+  { path: 'mcp/ports.ts', may: ['base', 'contract'] },
+  { path: 'api', may: ['base', 'contract', 'api/ports.ts'] },
+  { path: 'mcp', may: ['base', 'contract', 'mcp/ports.ts'] },
+  { path: 'client', may: ['base', 'contract'] },
+  { path: 'cli', may: ['base', 'contract', 'client'] },
+];
+
+/** The folder that may import everything, and that nothing imports. */
+export const wiring = 'main';
+
+/** Uses of what only `base` may use, each with its reason. `*` after a path: every file below it. */
+export const exceptions: readonly { readonly path: string; readonly what: string; readonly why: string }[] = [
+  {
+    path: 'contract/text.ts',
+    what: 'new Date(',
+    why: 'writes a given instant as text; it does not ask for the time',
+  },
+  { path: 'main/server.ts', what: 'Math.random', why: 'wiring: this is where randomness is injected' },
+];
+
+/** Files of the product that are longer than 300 lines, each with its reason. */
+export const longFiles: readonly { readonly path: string; readonly why: string }[] = [
+  {
+    path: 'turns/session-turns.ts',
+    why: 'one session is one serial actor; its steps share its private state',
+  },
+];
