@@ -1,12 +1,13 @@
 import { defineConfig } from 'vitest/config';
 
-/** Suites that start many processes and take minutes; `npm run test:processes` and CI run them. */
+/** Suites that start many processes or live many histories, and take minutes; `npm run test:processes` and CI run them. */
 export const processSuites = [
   'src/drivers/acp/{adoption,driver}.test.ts',
   'src/drivers/conformance/check-driver.test.ts',
   'src/drivers/demo/demo-agent.test.ts',
   'src/drivers/script/script-driver.test.ts',
   'src/processes/**/*.test.ts',
+  'src/store/conformance/histories.test.ts',
   'src/store/sqlite/trouble.test.ts',
   'src/cli/process.test.ts',
   'src/main/*.test.ts',
@@ -17,6 +18,8 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: ['test/real/**', 'node_modules/**', 'dist/**', ...processSuites],
+    // Vitest leaves one core alone, which on two cores is half the machine.
+    maxWorkers: '100%',
     testTimeout: 20_000,
   },
 });

@@ -6,8 +6,6 @@ import type { TranscriptSink } from '../turns/ports.ts';
 
 /** Most items that wait to be stored; beyond them what is shown of a session has a gap, and the work goes on. */
 const pendingLimit = 10_000;
-/** Places of one read position: several items may come of one line of an agent's stream. */
-const placesPerPosition = 16;
 
 /** Keeps what was said, in the order in which it was said. A replayed item finds its place taken and is left out. */
 export function createTranscript(
@@ -17,7 +15,7 @@ export function createTranscript(
 ): TranscriptSink & { flush(): Promise<void> } {
   const serial = new Serial();
   let pending: TranscriptItem[] = [];
-  const last = new Map<SessionId, { sequence: number; position: number; place: number }>();
+  const last = new Map<SessionId, number>();
   const write = async (): Promise<void> => {
     const items = pending;
     pending = [];
@@ -26,13 +24,10 @@ export function createTranscript(
   return {
     append(sessionId, position, item) {
       if (pending.length >= pendingLimit) return;
-      const before = last.get(sessionId);
-      const place = before?.position === position ? before.place + 1 : 0;
+      const before = last.get(sessionId) ?? 0;
       // An agent without a stream of positions is ordered by the clock.
-      const exact = position * placesPerPosition + Math.min(place, placesPerPosition - 1);
-      const byClock = Math.max(clock.now() * placesPerPosition, (before?.sequence ?? 0) + 1);
-      const sequence = position > 0 ? exact : byClock;
-      last.set(sessionId, { sequence, position, place });
+      const sequence = Math.max(position > 0 ? position : clock.now(), before + 1);
+      last.set(sessionId, sequence);
       pending.push({ sessionId, sequence, turnId: null, kind: item.kind, text: item.text, at: clock.now() });
       if (pending.length === 1) void serial.run(write).catch(onError);
     },

@@ -55,6 +55,9 @@ export interface App {
   stop(options: { readonly agents: boolean }): Promise<void>;
 }
 
+/** How long a tool call that comes while the server recovers is held before it is refused. */
+const holdCallsMs = 15_000;
+
 /** Wires everything by hand: the one place that knows every concrete thing. */
 export async function createApp(parts: AppParts): Promise<App> {
   const { clock, log, store, agents, dataDir } = parts;
@@ -111,7 +114,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const feed = await createFeed(store, store.events);
   const wakeups = localWakeups({ store, clock, report });
   const endpoint = createToolEndpoint(
-    { toolCalls: createToolCalls(context), isRecovering: () => !sessions.isOpen },
+    { toolCalls: createToolCalls(context), untilOpen: () => sessions.untilOpen(holdCallsMs) },
     { log, version: parts.version },
   );
   return {

@@ -54,7 +54,7 @@ export function createToolEndpoint(ports: McpPorts, { log, version }: EndpointOp
     const message = parse(body);
     if (message === undefined) return rpcError(400, -32_700, 'Parse error: the body is not JSON');
     if (depthOf(message) > deepestJson) return rpcError(400, -32_600, 'Invalid request: nested too deeply');
-    if (ports.isRecovering() && hasCall(message)) return recovering();
+    if (hasCall(message) && !(await ports.untilOpen())) return recovering();
     const own = withAccept(request);
     exchanges.set(own, { sessionId, metaOf: (id) => metaIn(message, id) });
     if (!(await isLegacyRequest(own, message))) return current.fetch(own, { parsedBody: message });

@@ -41,6 +41,10 @@ export interface ToolCalls {
 /** What the endpoint needs. */
 export interface McpPorts {
   readonly toolCalls: ToolCalls;
-  /** While true, calls are refused with 503: nobody knows yet what the agents did while the server was away. */
-  isRecovering(): boolean;
+  /**
+   * Resolves when sessions take calls: true; or false when that takes too long, and the call is refused with 503. A call
+   * is held meanwhile, because agents do not try again: Codex waits for the answer to a refused call until its own time
+   * is up.
+   */
+  untilOpen(): Promise<boolean>;
 }

@@ -76,9 +76,10 @@ export class SessionTurns {
 
   /** The barrier of invariant 8: what the driver proves of a tool call, after all before it was told to the ledger. */
   async locate(meta: Readonly<Record<string, unknown>>): Promise<CallEvidence> {
+    // What runs may just not have been adopted yet.
+    if (this.#isRecovering) await this.#serial.run(() => undefined);
     const open = this.#open;
-    // Not 'ended': what runs may just not have been adopted yet.
-    if (!open) return { state: this.#isRecovering ? 'unknown' : 'ended' };
+    if (!open) return { state: 'ended' };
     const located = await open.conversation.locate({ meta });
     await this.#serial.run(() => undefined);
     const byId = open.driver.capabilities.locatesCalls === 'byId';

@@ -14,6 +14,7 @@ export class Sessions {
   readonly #context: TurnsContext;
   readonly #sessions = new Map<SessionId, SessionTurns>();
   #state: 'recovering' | 'open' | 'stopping' = 'recovering';
+  readonly #waiting: (() => void)[] = [];
 
   constructor(context: TurnsContext) {
     this.#context = context;
@@ -43,7 +44,21 @@ export class Sessions {
     });
     await Promise.race([recovered, late]);
     cancel();
-    this.#state = 'open';
+    if (this.#state === 'recovering') this.#state = 'open';
+    for (const tell of this.#waiting.splice(0)) tell();
+  }
+
+  /** Waits until sessions are open, at most so long; whether they are. */
+  async untilOpen(withinMs: number): Promise<boolean> {
+    if (this.#state !== 'recovering') return this.isOpen;
+    await new Promise<void>((resolve) => {
+      const cancel = this.#context.clock.after(withinMs, resolve);
+      this.#waiting.push(() => {
+        cancel();
+        resolve();
+      });
+    });
+    return this.isOpen;
   }
 
   /** The turns of one session. */

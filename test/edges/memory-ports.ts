@@ -36,7 +36,7 @@ export function memoryPorts(ledger: MemoryLedger): ApiPorts {
       ],
     },
     mcp: createToolEndpoint(
-      { toolCalls: tools(ledger), isRecovering: () => ledger.state === 'recovering' },
+      { toolCalls: tools(ledger), untilOpen: () => Promise.resolve(ledger.state !== 'recovering') },
       { log: quietLog, version: '0.0.0-test' },
     ),
   };

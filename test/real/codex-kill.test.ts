@@ -52,7 +52,7 @@ describe.skipIf(!codex)('kill -9 of the server in the middle of a real run', () 
   });
 
   const verify = async (runId: string, mark: string): Promise<void> => {
-    const run = await server.ended(runId, 60_000);
+    const run = await server.ended(runId, 40_000);
     expect(run.outcome, await server.describe(run)).toBe('succeeded');
     // What the model was told to do by each text of ours: once, however often the server died.
     for (const text of [`${mark} first.`, `${mark} second.`]) {
