@@ -20,6 +20,9 @@ export default defineConfig({
     exclude: ['test/real/**', 'node_modules/**', 'dist/**', ...processSuites],
     // Vitest leaves one core alone, which on two cores is half the machine.
     maxWorkers: '100%',
+    // One program a worker: tests that fail beside others show that something of ours is shared.
+    pool: 'threads',
+    isolate: false,
     testTimeout: 20_000,
   },
 });

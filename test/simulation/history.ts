@@ -1,3 +1,4 @@
+import { onFaultPoint } from '../../src/base/faults.ts';
 import { Ids } from '../../src/base/ids.ts';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
 import { newSession } from '../../src/ledger/session.ts';
@@ -75,7 +76,11 @@ export interface PlayOptions {
 /** Plays one history: from a seed, or again from a tape. */
 export async function playHistory(seed: number, options: PlayOptions = {}): Promise<History> {
   const play = new Play(seed, options);
-  await play.toTheEnd();
+  try {
+    await play.toTheEnd();
+  } finally {
+    onFaultPoint(undefined);
+  }
   return play;
 }
 
