@@ -87,6 +87,7 @@ const table = {
   INTERNAL: { status: 500, exit: 1, title: 'An internal error' },
 } as const;
 
+/** A code of the table: stable, for programs; `StemmaError` says what else goes with it. */
 export type ErrorCode = keyof typeof table;
 
 /** The one error class: a code of the table, a sentence for the reader, and data for programs. */

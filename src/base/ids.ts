@@ -7,11 +7,17 @@
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
 
+/** A node of the tree. The id of a root is also its query id. */
 export type ExecutionId = Branded<'execution'>;
+/** A conversation with an agent. */
 export type SessionId = Branded<'session'>;
+/** A turn, and the text that begins it: it goes out under this id. */
 export type TurnId = Branded<'turn'>;
+/** A finished execution's result on its way to a session. */
 export type NoticeId = Branded<'notice'>;
+/** A text that is put into a running turn: it goes out under this id. */
 export type SteerId = Branded<'steer'>;
+/** One execution of a sequence of messages. */
 export type RunId = Branded<'run'>;
 
 /** What each prefix names. */
@@ -42,11 +48,12 @@ export class Ids {
     this.#random = random;
   }
 
+  /** A new id. It sorts behind every id that this object made before, also when the clock is set back. */
   make<K extends Kind>(kind: K): IdOf<K> {
     return `${prefixes[kind]}_${this.#body()}` as IdOf<K>;
   }
 
-  // Ids of one millisecond keep the order in which they were made: a counter takes the first 20 random bits.
+  // A counter takes the first 20 random bits. It starts in their lower half, so half a million ids of one millisecond fit.
   #body(): string {
     const ms = Math.max(this.#now(), this.#lastMs);
     this.#counter = ms === this.#lastMs ? this.#counter + 1 : Math.floor(this.#random() * 0x80000);

@@ -9,16 +9,18 @@ export class Owner {
   readonly #running = new Set<Promise<void>>();
   readonly #onError: (name: string, error: unknown) => void;
 
+  /** `onError` hears of work that failed, also because of an abort; it must not throw. */
   constructor(name: string, onError: (name: string, error: unknown) => void) {
     this.name = name;
     this.#onError = onError;
   }
 
+  /** Aborted by `stop`. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Starts work that this owner joins on stop. Refused, by an error, when it is stopping. */
+  /** Starts work that this owner joins on stop. Throws when it is stopping: whoever starts it then has a bug. */
   start(work: (signal: AbortSignal) => Promise<void>): void {
     if (this.signal.aborted) throw new Error(`${this.name} is stopping and starts nothing more`);
     const task: Promise<void> = work(this.signal)

@@ -20,6 +20,7 @@ export class TokenSigner {
     this.#secret = secret;
   }
 
+  /** The token of this subject: the same each time. It is good as long as the secret is. */
   sign(subject: TokenSubject): string {
     const id = subject.kind === 'session' ? subject.sessionId : subject.executionId;
     return `${prefixOf(subject.kind)}${id}.${this.#signature(id)}`;

@@ -10,14 +10,17 @@ export class VirtualClock implements Clock {
     this.#now = startMs;
   }
 
+  /** UTC milliseconds: the start, and whatever was moved since. */
   now(): number {
     return this.#now;
   }
 
+  /** The same time: a virtual clock is never set. */
   monotonic(): number {
     return this.#now;
   }
 
+  /** Timers of one instant fire in the order in which they were set. */
   after(delayMs: number, fire: () => void): CancelTimer {
     const timer = { at: this.#now + Math.max(0, delayMs), order: this.#sequence++, fire };
     this.#timers.push(timer);

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { type ErrorCode, StemmaError } from '../base/errors.ts';
-import { pause } from './pause.ts';
+import { pauseOrThrow } from '../base/pause.ts';
 
 /** How long a wait or a stream goes on asking a server that went away: a restart takes a few seconds; milliseconds. */
 const patienceMs = 30_000;
@@ -43,6 +43,6 @@ export class Patience {
     if (!passing.has(code) || !this.#answered || isUsedUp) throw thrown;
     const pauseMs = Math.max(this.#pauseMs, atLeastMs);
     this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
-    await pause(this.#clock, pauseMs, signal);
+    await pauseOrThrow(this.#clock, pauseMs, signal);
   }
 }

@@ -1,6 +1,6 @@
 import type { WaitAnswer } from '../contract/execution.ts';
 import { defaultWaitMs } from '../contract/requests.ts';
-import { pause } from './pause.ts';
+import { pauseOrThrow } from '../base/pause.ts';
 import { Patience } from './retry.ts';
 import type { StemmaClient } from './stemma-client.ts';
 
@@ -44,6 +44,6 @@ export async function waitUntilClosed(
     if (answer.closed || clock.monotonic() >= deadline) return answer;
     options.onStillOpen?.(answer);
     const shortMs = Math.min(shortestCallMs, timeoutMs) - (clock.monotonic() - began);
-    if (shortMs > 0) await pause(clock, shortMs, signal);
+    if (shortMs > 0) await pauseOrThrow(clock, shortMs, signal);
   }
 }

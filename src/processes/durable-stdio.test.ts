@@ -15,7 +15,7 @@ import { type Clock, systemClock as clock } from '../base/clock.ts';
 import { minimalEnvironment } from './command.ts';
 import { adoptStdio, launchStdio } from './durable-stdio.ts';
 import { endGroup } from './group.ts';
-import { waitUntil } from './pause.ts';
+import { waitUntil } from '../base/pause.ts';
 import { descendantsOf, identityOf, isAlive, type ProcessIdentity } from './process-identity.ts';
 import { StdioProcess } from './stdio-process.ts';
 

@@ -3,8 +3,8 @@ import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
+import { waitUntil, within } from '../base/pause.ts';
 import { minimalEnvironment } from './command.ts';
-import { pause, waitUntil } from './pause.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
 import { launchRecorded, readRecord, revokeLaunches } from './recorded-launch.ts';
 
@@ -84,7 +84,7 @@ export class FifoWriter {
       this.#isTorn = left === 'torn';
       this.#hasAdopted = true;
     }
-    if (this.#busy) await Promise.race([this.#busy, pause(clock, patienceMs, this.#closed.signal)]);
+    if (this.#busy) await within(clock, patienceMs, this.#busy, undefined, this.#closed.signal);
     return !this.#busy && !this.#closed.signal.aborted;
   }
 
@@ -127,14 +127,7 @@ export class FifoWriter {
       this.#busy = undefined;
     });
     this.#busy = busy;
-    const patience = new AbortController();
-    const signal = AbortSignal.any([patience.signal, this.#closed.signal]);
-    const outcome = await Promise.race([
-      busy,
-      pause(clock, patienceMs, signal).then((): WriteOutcome => 'uncertain'),
-    ]);
-    patience.abort();
-    return outcome;
+    return within(clock, patienceMs, busy, 'uncertain', this.#closed.signal);
   }
 
   async #outcomeOf({ directory, identity, child }: DetachedWriter): Promise<WriteOutcome> {

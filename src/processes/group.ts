@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { waitUntil } from './pause.ts';
+import { waitUntil } from '../base/pause.ts';
 import { below, isAlive, type ProcessIdentity } from './process-identity.ts';
 import { type ProcessRow, readProcessTable, readStartVariable } from './process-table.ts';
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../base/clock.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import { LineTail } from './line-tail.ts';
-import { waitUntil } from './pause.ts';
+import { waitUntil } from '../base/pause.ts';
 
 let directory = '';
 let path = '';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock as clock } from '../base/clock.ts';
 import { minimalEnvironment } from './command.ts';
 import { endGroup } from './group.ts';
-import { waitUntil } from './pause.ts';
+import { waitUntil } from '../base/pause.ts';
 import { identityOf, isAlive, type ProcessIdentity } from './process-identity.ts';
 import { launchRecorded, readRecord, revokeLaunches } from './recorded-launch.ts';
 

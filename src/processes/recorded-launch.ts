@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
+import { within } from '../base/pause.ts';
 import { originVariable } from './group.ts';
-import { pause } from './pause.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 
 /*
@@ -35,6 +36,8 @@ export type Launched =
   | { readonly ok: false; readonly message: string };
 
 const recordName = 'process.json';
+// Signals to 0 and 1 go to our own group and to init.
+const recordSchema = z.object({ pid: z.int().min(2), startedAt: z.string() });
 const ticketPrefix = 'launch-';
 const publishWithinMs = 15_000;
 
@@ -84,14 +87,10 @@ async function published(child: ChildProcess, clock: Clock): Promise<string | un
   const failed = new Promise<string>((resolve) => child.on('error', (error) => resolve(error.message)));
   const signal = child.stdio[3] as Readable | null | undefined;
   if (!signal) return failed;
-  const stopWaiting = new AbortController();
-  const late = pause(clock, publishWithinMs, stopWaiting.signal).then(
-    () => 'the launching shell did not get ready',
-  );
   signal.on('error', () => undefined);
   const closed = once(signal.resume(), 'close').then(() => undefined);
-  const outcome = await Promise.race([closed, failed, late]);
-  stopWaiting.abort();
+  const settled = Promise.race([closed, failed]);
+  const outcome = await within(clock, publishWithinMs, settled, 'the launching shell did not get ready');
   signal.destroy();
   return outcome;
 }
@@ -113,12 +112,7 @@ export async function revokeLaunches(directory: string): Promise<void> {
 /** The process whose record is in `directory`, alive or not; undefined when no record is there, or no readable one. */
 export async function readRecord(directory: string): Promise<ProcessIdentity | undefined> {
   try {
-    const record: unknown = JSON.parse(await readFile(join(directory, recordName), 'utf8'));
-    if (typeof record !== 'object' || record === null) return undefined;
-    const { pid, startedAt } = record as Record<string, unknown>;
-    return typeof pid === 'number' && pid > 1 && typeof startedAt === 'string'
-      ? { pid, startedAt }
-      : undefined;
+    return recordSchema.parse(JSON.parse(await readFile(join(directory, recordName), 'utf8')));
   } catch {
     return undefined;
   }

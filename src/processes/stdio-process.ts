@@ -5,7 +5,7 @@ import type { CancelTimer, Clock } from '../base/clock.ts';
 import { FifoWriter, type WriteOutcome } from './fifo-writer.ts';
 import { endGroup } from './group.ts';
 import { LineTail } from './line-tail.ts';
-import { pause } from './pause.ts';
+import { pause } from '../base/pause.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
 
 /** Which program, and where its files are. `child` when this process is its parent. */

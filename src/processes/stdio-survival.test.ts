@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock as clock } from '../base/clock.ts';
 import { adoptStdio } from './durable-stdio.ts';
 import { endGroup } from './group.ts';
-import { waitUntil } from './pause.ts';
+import { waitUntil } from '../base/pause.ts';
 import { type ProcessIdentity } from './process-identity.ts';
 import { readRecord } from './recorded-launch.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { Ids } from '../../base/ids.ts';
-import { waitUntil } from '../../processes/pause.ts';
+import { waitUntil } from '../../base/pause.ts';
 import { demoFromSource } from '../demo/demo-from-source.ts';
 import type { AgentProfile, Conversation, Driver, DriverEvent, Opened, OpenRequest } from '../port.ts';
 import { acpDriver } from './driver.ts';

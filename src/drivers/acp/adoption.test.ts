@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
-import { pause, waitUntil } from '../../processes/pause.ts';
+import { pause, waitUntil } from '../../base/pause.ts';
 import { identityOf, isAlive, type ProcessIdentity } from '../../processes/process-identity.ts';
 import { startTestTools } from '../conformance/test-tools.ts';
 import { programFromSource } from '../demo/demo-from-source.ts';

@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
-import { waitUntil } from '../../processes/pause.ts';
+import { waitUntil } from '../../base/pause.ts';
 import { startTestTools, type TestTools } from '../conformance/test-tools.ts';
 import { Bench } from './acp-harness.ts';
 import { acpDriver } from './driver.ts';

@@ -7,7 +7,7 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
 import type { Clock } from '../../base/clock.ts';
-import { pause } from '../../processes/pause.ts';
+import { within } from '../../base/pause.ts';
 import type { StdioProcess } from '../../processes/stdio-process.ts';
 import { brief, type Message, type RpcError, readMessage, readUpdate, writeMessage } from './messages.ts';
 import { openingPrefix } from './tracker.ts';
@@ -184,17 +184,11 @@ export class Opening {
     if (this.exited !== undefined) return { ok: false, why: 'exited', message: this.exited };
     const id = openingPrefix + method;
     const answered = new Promise<Answer>((resolve) => this.#waiting.set(id, resolve));
-    const over = new AbortController();
-    const late = pause(this.#clock, Math.max(0, this.#deadline - this.#clock.monotonic()), over.signal).then(
-      () => silent(`no answer to ${method} in time`),
-    );
-    const written = await Promise.race([
-      this.#process.writeLine(writeMessage({ jsonrpc: '2.0', id, method, params })),
-      late,
-    ]);
+    const line = writeMessage({ jsonrpc: '2.0', id, method, params });
     // A refused write: the process is gone, and how it went is about to be told. The deadline covers the rest.
-    const answer = typeof written === 'string' ? await Promise.race([answered, late]) : written;
-    over.abort();
+    const sent = this.#process.writeLine(line).then(() => answered);
+    const restMs = Math.max(0, this.#deadline - this.#clock.monotonic());
+    const answer = await within(this.#clock, restMs, sent, silent(`no answer to ${method} in time`));
     this.#waiting.delete(id);
     return answer;
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { resolveProgram } from '../../processes/command.ts';
 import { endGroup } from '../../processes/group.ts';
-import { pause } from '../../processes/pause.ts';
+import { pause } from '../../base/pause.ts';
 import { isAlive, type ProcessIdentity } from '../../processes/process-identity.ts';
 import {
   launchRecorded,

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { within } from '../../base/pause.ts';
 import type { Call } from './history.ts';
 
 const passMs = 5_000;
@@ -35,22 +36,12 @@ export class Barrier {
   async pass(): Promise<boolean> {
     const own = `${mark}${Math.floor(this.#clock.monotonic())}-${++this.#count}`;
     const others = this.disabledPlugins.filter((plugin) => !plugin.startsWith(mark));
-    const passed = this.#announced(own);
+    const announced = new Promise<true>((resolve) => this.#waiting.set(own, () => resolve(true)));
     const answer = await this.#change([...others, own]);
-    const isPassed = answer.outcome === 'ok' && (await passed);
+    const isPassed = answer.outcome === 'ok' && (await within(this.#clock, passMs, announced, false));
     this.#waiting.delete(own);
     await this.#change(others);
     return isPassed;
-  }
-
-  #announced(own: string): Promise<boolean> {
-    return new Promise((resolve) => {
-      const cancel = this.#clock.after(passMs, () => resolve(false));
-      this.#waiting.set(own, () => {
-        cancel();
-        resolve(true);
-      });
-    });
   }
 
   #change(disabledPluginIds: readonly string[]): ReturnType<Call> {

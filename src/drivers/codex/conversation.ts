@@ -1,5 +1,5 @@
 import { Serial } from '../../base/serial.ts';
-import { pause } from '../../processes/pause.ts';
+import { pause } from '../../base/pause.ts';
 import type { Conversation, Delivery, Evidence, Located, SendOutcome, ToolCall } from '../port.ts';
 import { endThread, stopBackground } from './ending.ts';
 import { evidenceOf } from './evidence.ts';

@@ -1,11 +1,12 @@
-import { waitUntil } from '../../processes/pause.ts';
+import { pause, waitUntil } from '../../base/pause.ts';
 import type { CodexThread } from './thread.ts';
 import { threadAnswer } from './wire.ts';
 
 const turnEndMs = 5_000;
 const terminalsEndMs = 5_000;
+const betweenLooksMs = 50;
 
-/** Ends what the agent runs in the background: its commands, and the turns of its sub-agents. */
+/** Ends what the agent runs in the background: its commands, and the turns of its sub-agents. True when nothing is left. */
 export async function stopBackground(thread: CodexThread): Promise<boolean> {
   const { agentTurns } = thread.state;
   for (const [turnId, { threadId }] of agentTurns) await thread.call('turn/interrupt', { threadId, turnId });
@@ -23,7 +24,7 @@ export async function stopBackground(thread: CodexThread): Promise<boolean> {
     } catch {
       return false;
     }
-    await waitUntil(thread.clock, () => false, 50);
+    await pause(thread.clock, betweenLooksMs);
   }
   return false;
 }

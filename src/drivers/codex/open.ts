@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { pause } from '../../processes/pause.ts';
+import { pause } from '../../base/pause.ts';
 import type { Opened, OpenRequest } from '../port.ts';
 import { CodexConversation } from './conversation.ts';
 import { type ServerPlace, serverPlaceOf } from './environment.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { endGroup } from '../../processes/group.ts';
-import { pause } from '../../processes/pause.ts';
+import { pause } from '../../base/pause.ts';
 import { isAlive, type ProcessIdentity } from '../../processes/process-identity.ts';
 import { type AppServer, findAppServer, openAppServer, type ServerOpened } from './app-server.ts';
 import type { ServerPlace } from './environment.ts';

@@ -1,6 +1,6 @@
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { Serial } from '../../base/serial.ts';
-import { pause } from '../../processes/pause.ts';
+import { pause } from '../../base/pause.ts';
 import type { OpenRequest } from '../port.ts';
 import { Barrier } from './barrier.ts';
 import { readMissed } from './catch-up.ts';

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Ids, SessionId } from '../../base/ids.ts';
-import { waitUntil } from '../../processes/pause.ts';
+import { pause, waitUntil } from '../../base/pause.ts';
 import type {
   AgentProfile,
   Conversation,
@@ -202,7 +202,7 @@ export class Rig {
 
   /** Lets so much time pass, to see that something does not happen. */
   async pass(ms: number): Promise<void> {
-    await waitUntil(this.#options.clock, () => false, ms, this.#options.signal);
+    await pause(this.#options.clock, ms, this.#options.signal);
   }
 
   /** Runs a whole simple turn: the conversation is of use. */

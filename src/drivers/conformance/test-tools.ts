@@ -4,7 +4,7 @@ import { getRequestListener } from '@hono/node-server';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { type Clock, systemClock } from '../../base/clock.ts';
-import { pause } from '../../processes/pause.ts';
+import { pause } from '../../base/pause.ts';
 
 /** A call that arrived. */
 interface TestToolCall {

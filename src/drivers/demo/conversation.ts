@@ -8,7 +8,7 @@ import type {
 import { methods, RequestError } from '@agentclientprotocol/sdk';
 import type { Clock } from '../../base/clock.ts';
 import { type History, saveHistory } from './history.ts';
-import { pause } from './pause.ts';
+import { pauseOrThrow } from '../../base/pause.ts';
 import { chunk, play, type Stage } from './play.ts';
 import type { Action, DemoScript, Rule } from './script.ts';
 import type { Values } from './templates.ts';
@@ -125,7 +125,7 @@ export class DemoConversation {
     const stage = this.#stage(values, abort.signal, { answer: '' }, (list, ms) =>
       this.#goOn(list, ms, values),
     );
-    pause(this.#world.clock, afterMs, abort.signal)
+    pauseOrThrow(this.#world.clock, afterMs, abort.signal)
       .then(() => play(actions, stage))
       .catch((error: unknown) => {
         if (error !== cancelled) process.stderr.write(`late actions stopped: ${String(error)}\n`);

@@ -13,7 +13,7 @@ import {
 } from '@agentclientprotocol/sdk';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
-import { waitUntil } from '../../processes/pause.ts';
+import { waitUntil } from '../../base/pause.ts';
 import { startTestTools, type TestTools } from '../conformance/test-tools.ts';
 import { demoFromSource } from './demo-from-source.ts';
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { RequestError } from '@agentclientprotocol/sdk';
 import { assertNever } from '../../base/assert-never.ts';
 import type { Clock } from '../../base/clock.ts';
-import { pause } from './pause.ts';
+import { pauseOrThrow } from '../../base/pause.ts';
 import type { Action, Misbehaviour, StopReason } from './script.ts';
 import { fill, type Values } from './templates.ts';
 import type { ToolAnswer } from './tools.ts';
@@ -67,12 +67,12 @@ async function act(
 ): Promise<void> {
   switch (action.verb) {
     case 'say':
-      await pause(stage.clock, action.afterMs, stage.signal);
+      await pauseOrThrow(stage.clock, action.afterMs, stage.signal);
       return stage.update(chunk('agent_message_chunk', action.text));
     case 'think':
       return stage.update(chunk('agent_thought_chunk', action.text));
     case 'wait':
-      return pause(stage.clock, action.ms, stage.signal);
+      return pauseOrThrow(stage.clock, action.ms, stage.signal);
     case 'until':
       return untilExists(action.file, stage);
     case 'call':
@@ -127,11 +127,11 @@ async function misbehave(action: Misbehaviour, stage: Stage): Promise<void> {
 const lookEveryMs = 10;
 
 async function untilExists(file: string, stage: Stage): Promise<void> {
-  while (!existsSync(file)) await pause(stage.clock, lookEveryMs, stage.signal);
+  while (!existsSync(file)) await pauseOrThrow(stage.clock, lookEveryMs, stage.signal);
 }
 
 async function callTool(action: Extract<Action, { verb: 'call' }>, stage: Stage): Promise<void> {
-  await pause(stage.clock, action.afterMs, stage.signal);
+  await pauseOrThrow(stage.clock, action.afterMs, stage.signal);
   const toolCallId = `call-${stage.nextId()}`;
   if (!action.silent) {
     const begun = {
@@ -158,7 +158,7 @@ async function work(action: Extract<Action, { verb: 'work' }>, stage: Stage): Pr
     kind: 'execute',
     status: 'pending',
   });
-  await pause(stage.clock, action.ms, stage.signal);
+  await pauseOrThrow(stage.clock, action.ms, stage.signal);
   await stage.update(toolEnd(toolCallId, 'completed', action.output));
 }
 

@@ -1,7 +1,7 @@
 import type { McpServer } from '@agentclientprotocol/sdk';
 import type { Client } from '@modelcontextprotocol/client';
 import type { Clock } from '../../base/clock.ts';
-import { pause } from './pause.ts';
+import { pauseOrThrow } from '../../base/pause.ts';
 
 /** What a tool answered. A tool that failed is an answer too. */
 export interface ToolAnswer {
@@ -43,7 +43,7 @@ export class DemoTools {
         if (signal.aborted) throw signal.reason;
         const tryAgain = neverArrived(error) && this.#clock.monotonic() < until;
         if (!tryAgain) return failure(error instanceof Error ? error.message : String(error));
-        await pause(this.#clock, retryMs, signal);
+        await pauseOrThrow(this.#clock, retryMs, signal);
       }
     }
   }

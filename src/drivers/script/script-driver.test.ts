@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock as clock } from '../../base/clock.ts';
 import { Ids } from '../../base/ids.ts';
-import { waitUntil } from '../../processes/pause.ts';
+import { waitUntil } from '../../base/pause.ts';
 import { identityOf, isAlive, type ProcessIdentity } from '../../processes/process-identity.ts';
 import type { AgentProfile, Conversation, DriverEvent, OpenRequest } from '../port.ts';
 import { scriptDriver } from './script-driver.ts';

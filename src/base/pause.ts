@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from './clock.ts';
 
 /** Resolves after `ms` milliseconds, or at once when `signal` is (or becomes) aborted. Never rejects, leaves no timer. */
 export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
@@ -12,6 +12,32 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
     const cancel = clock.after(ms, finish);
     signal?.addEventListener('abort', finish, { once: true });
   });
+}
+
+/** As `pause`, but an abort rejects, with the signal's reason. */
+export async function pauseOrThrow(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  await pause(clock, ms, signal);
+  signal?.throwIfAborted();
+}
+
+/**
+ * What `work` gives within `ms` milliseconds, else `late`; an abort of `signal` counts as late. Rejects only as `work`
+ * does. Leaves no timer. The work itself goes on and stays with whoever started it.
+ */
+export async function within<Value, Late>(
+  clock: Clock,
+  ms: number,
+  work: Promise<Value>,
+  late: Late,
+  signal?: AbortSignal,
+): Promise<Value | Late> {
+  const over = new AbortController();
+  const stop = signal ? AbortSignal.any([over.signal, signal]) : over.signal;
+  try {
+    return await Promise.race([work, pause(clock, ms, stop).then(() => late)]);
+  } finally {
+    over.abort();
+  }
 }
 
 /**
