@@ -59,6 +59,7 @@ export interface AgentProfile {
   readonly onQuestion?: 'deny' | 'allow' | 'ask';
 }
 
+/** What was found of an agent's program. `version` only if the program tells it. */
 export interface Probe {
   readonly found: boolean;
   readonly version?: string;
@@ -66,6 +67,7 @@ export interface Probe {
   readonly warnings: readonly string[];
 }
 
+/** What a conversation is opened with: the session's facts, and where its events go. */
 export interface OpenRequest {
   readonly sessionId: SessionId;
   readonly profile: AgentProfile;
@@ -89,16 +91,17 @@ export interface OpenRequest {
   readonly emit: (event: DriverEvent) => void;
 }
 
+/**
+ * What came of opening. `adopted`: a process that lived; `resumed`: a new process with the old conversation.
+ * `AGENT_UNAVAILABLE`: the program cannot be started. `SESSION_GONE`: the conversation cannot be had again. `AGENT_FAILED`:
+ * it may work another time. `NOT_RUNNING`: asked to adopt only, and nothing lives.
+ */
 export type Opened =
   | {
       readonly ok: true;
       readonly how: 'started' | 'resumed' | 'adopted';
       readonly conversation: Conversation;
     }
-  /**
-   * `AGENT_UNAVAILABLE`: the program cannot be started. `SESSION_GONE`: the conversation cannot be had again.
-   * `AGENT_FAILED`: it may work another time. `NOT_RUNNING`: asked to adopt only, and nothing lives.
-   */
   | {
       readonly ok: false;
       readonly code:
@@ -113,9 +116,18 @@ export interface Delivery {
   readonly text: string;
 }
 
+/**
+ * A session's conversation with its agent. The methods may be called at any time and side by side, also when the process is
+ * dead; each comes back in bounded time, and none throws. After `detach` or `end` nothing is emitted, and nothing more is
+ * called.
+ */
 export interface Conversation {
+  /** The agent's own id of the conversation. */
   readonly nativeId: string;
-  /** Begins a turn with a text. `written`: with the agent, `turnStarted` or `exited` will follow. */
+  /**
+   * Begins a turn with a text; refused while one runs. `written`: with the agent, `turnStarted` or `exited` will follow.
+   * The caller sends a text again only when `evidence` says `absent`, or the outcome was `refused`.
+   */
   start(delivery: Delivery): Promise<SendOutcome>;
   /**
    * Puts a text into this very turn; refused when another one runs, since the end of this one would then prove nothing.
@@ -129,14 +141,14 @@ export interface Conversation {
    * where the driver can tell.
    */
   interrupt(nativeTurnId?: string): Promise<'asked' | 'idle' | 'unknown'>;
-  /** What the agent's own record and queue say of a text, after everything before this call was emitted. */
+  /** What the agent's own record and queue say of a text, after everything before this call was emitted. May be asked again. */
   evidence(deliveryId: string): Promise<Evidence>;
   /**
    * The barrier: reads the agent's stream up to this tool call, then says in which turn it was made. `unknown`: no turn
    * is proven. `ended`: the turn it names is over.
    */
   locate(call: ToolCall): Promise<Located>;
-  /** Answers a question that was reported by `waiting`. False when it is no longer open. */
+  /** Answers a question that was reported by `waiting`. False when it is no longer open, so also on the second call. */
   answer(questionId: string, choice: string): Promise<boolean>;
   /** Ends the background work that the agent runs by itself, where it can be told to. Its end comes as `taskEnded`. */
   stopTasks?(): Promise<void>;
@@ -146,24 +158,32 @@ export interface Conversation {
   end(): Promise<'dead' | 'unkillable'>;
 }
 
+/**
+ * What became of a text that was sent. `refused`: the agent provably never got it. `uncertain`: nobody can say; `evidence` may,
+ * later.
+ */
 export type SendOutcome =
   | { readonly outcome: 'written' }
-  /** The agent provably never got it. */
   | { readonly outcome: 'refused'; readonly reason: string }
   | { readonly outcome: 'uncertain'; readonly reason: string };
 
-/** `consumed`: in the agent's history, in that turn if known. `queued`: will be taken up. `absent`: never will be. */
+/**
+ * What is proven of a text. `consumed`: in the agent's history, in that turn if known. `queued`: will be taken up. `absent`:
+ * never will be. `unknown`: none of it is proven yet.
+ */
 export type Evidence =
   | { readonly state: 'consumed'; readonly nativeTurnId?: string }
   | { readonly state: 'queued' }
   | { readonly state: 'absent' }
   | { readonly state: 'unknown' };
 
+/** A call of one of our tools, as it arrived. */
 export interface ToolCall {
   /** `_meta` of the MCP request, as sent. */
   readonly meta: Readonly<Record<string, unknown>>;
 }
 
+/** In which turn a tool call was made; see `Conversation.locate`. */
 export type Located =
   | { readonly state: 'running'; readonly nativeTurnId: string }
   | { readonly state: 'ended' }
@@ -175,14 +195,17 @@ export interface LiveTask {
   readonly name: string;
 }
 
+/** Why a turn failed. */
 export interface AgentError {
   /** `capacity`: a usage limit. `login`: the sign-in expired. `agent`: anything else. */
   readonly kind: 'capacity' | 'login' | 'agent';
+  /** In the agent's own words, for a person. */
   readonly message: string;
   /** When the limit ends, UTC milliseconds, if the provider said. */
   readonly resetsAt?: number;
 }
 
+/** What one turn cost, as far as the agent says. `usd`: US dollars. */
 export interface Usage {
   readonly inputTokens?: number;
   readonly outputTokens?: number;
@@ -197,12 +220,14 @@ export interface TranscriptItem {
 }
 
 /**
- * Everything a driver may report. `position` is how far the agent's stream was read when this was known (0 where the
+ * Something that a driver reports. `position` is how far the agent's stream was read when this was known (0 where the
  * agent has no stream to replay); positions never fall within one process.
  */
-export type DriverEvent = {
-  readonly position: number;
-} /** The agent began to work: on our text, or, without `deliveryId`, by itself (`taskId`: because this task ended). */ & (
+export type DriverEvent = DriverReport & { readonly position: number };
+
+/** Everything that a driver may report, without its position. */
+export type DriverReport =
+  /** The agent began to work: on our text, or, without `deliveryId`, by itself (`taskId`: because this task ended). */
   | {
       readonly type: 'turnStarted';
       readonly nativeTurnId: string;
@@ -221,6 +246,7 @@ export type DriverEvent = {
       readonly usage?: Usage;
       readonly tasks: readonly LiveTask[];
     }
+  /** Background work that no `turnEnded` told of. */
   | { readonly type: 'taskStarted'; readonly task: LiveTask }
   | {
       readonly type: 'taskEnded';
@@ -228,6 +254,7 @@ export type DriverEvent = {
       readonly status: 'succeeded' | 'failed' | 'cancelled';
       readonly result: string;
     }
+  /** The turn stands still; `questionId` and `choices` go with a question, `until` (UTC milliseconds) with a limit. */
   | {
       readonly type: 'waiting';
       readonly waitsFor: 'input' | 'capacity' | 'login';
@@ -236,10 +263,10 @@ export type DriverEvent = {
       readonly choices?: readonly string[];
       readonly until?: number;
     }
+  /** The turn goes on: what it waited for was answered, by anybody, or is void. */
   | { readonly type: 'resumed' }
   | { readonly type: 'item'; readonly nativeTurnId?: string; readonly item: TranscriptItem }
   /** Unparsable, unknown or impossible traffic: counted and logged, changes nothing. */
   | { readonly type: 'noise'; readonly what: string }
   /** The agent's process is verified dead. Nothing it had queued will ever be taken up. */
-  | { readonly type: 'exited'; readonly reason: string }
-);
+  | { readonly type: 'exited'; readonly reason: string };

@@ -78,6 +78,7 @@ class Kin {
     return living;
   }
 
+  /** Whether none of those known lives. Asks only for them, so what was born since is not seen. */
   isGone(): boolean {
     for (const row of this.#known.values()) if (isAlive(row)) return false;
     return true;

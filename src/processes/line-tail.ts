@@ -79,6 +79,7 @@ export class LineTail {
     return bytes;
   }
 
+  /** Releases descriptor, watch and timer, and settles every drain. Harmless when it is closed already. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;

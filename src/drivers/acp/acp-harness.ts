@@ -33,6 +33,7 @@ export class Bench {
     this.#driver = acpDriver({ clock: systemClock, openingMs });
   }
 
+  /** Opens the conversation; it is ended by `close`. */
   async open(more: Partial<OpenRequest> = {}): Promise<Opened> {
     const result = await this.#driver.open({
       sessionId: new Ids(systemClock.now, () => 0).make('session'),

@@ -9,11 +9,13 @@ export class AnswerText {
   readonly #all = new BoundedText();
   #last = new BoundedText();
 
+  /** The agent said this. */
   say(text: string): void {
     this.#all.add(text);
     this.#last.add(text);
   }
 
+  /** The agent began something else: what it said before was commentary. */
   tool(): void {
     if (this.#last.value() !== '') this.#last = new BoundedText();
   }

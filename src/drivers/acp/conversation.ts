@@ -55,6 +55,7 @@ export class AcpConversation implements Conversation {
     });
   }
 
+  /** Something about the process made no sense: it is told, and changes nothing. */
   noise(what: string): void {
     this.#tracker.noise(what);
   }

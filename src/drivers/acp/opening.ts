@@ -27,7 +27,6 @@ export interface LineAfter {
 
 /** What the agent declares. */
 export interface AgentDeclaration {
-  readonly name?: string;
   readonly version?: string;
   readonly canLoad: boolean;
   readonly canResume: boolean;
@@ -50,9 +49,7 @@ export interface ModelChoice {
 
 const initialized = z.object({
   protocolVersion: z.number(),
-  agentInfo: z
-    .object({ name: z.string().catch('agent'), version: z.string().optional().catch(undefined) })
-    .nullish(),
+  agentInfo: z.object({ version: z.string().optional().catch(undefined) }).nullish(),
   agentCapabilities: z
     .object({
       loadSession: z.boolean().nullish(),
@@ -66,7 +63,18 @@ const opened = z.object({
   sessionId: z.string().optional(),
   configOptions: z.array(z.unknown()).nullish().catch(undefined),
 });
-const modelOption = z.object({ id: z.string(), category: z.literal('model'), options: z.array(z.unknown()) });
+const choice = z
+  .object({ value: z.string() })
+  .transform(({ value }) => [value])
+  .catch([]);
+// Choices come in a list, or in groups of lists.
+const group = z.object({ options: z.array(choice) }).transform(({ options }) => options.flat());
+const modelOption = z.object({
+  id: z.string(),
+  category: z.literal('model'),
+  options: z.array(z.union([group, choice])),
+});
+const ofSession = z.object({ sessionId: z.string() });
 
 /**
  * The opening of a conversation with a new process: everything before its first prompt. It reads the output until the
@@ -104,12 +112,14 @@ export class Opening {
     else this.#takeEarly(message);
   }
 
+  /** The process is dead: whoever waits for an answer hears so. */
   exit(reason: string): void {
     this.exited = reason;
     for (const settle of this.#waiting.values()) settle({ ok: false, why: 'exited', message: reason });
     this.#waiting.clear();
   }
 
+  /** The first request: what the agent is, and whether it speaks our version. */
   async initialize(): Promise<{ ok: true; agent: AgentDeclaration } | OpeningFailure> {
     const params: InitializeRequest = {
       protocolVersion: PROTOCOL_VERSION,
@@ -127,7 +137,6 @@ export class Opening {
       );
     }
     const agent: AgentDeclaration = {
-      ...(agentInfo?.name === undefined ? {} : { name: agentInfo.name }),
       ...(agentInfo?.version === undefined ? {} : { version: agentInfo.version }),
       canLoad: agentCapabilities?.loadSession === true,
       canResume: isOffered(agentCapabilities?.sessionCapabilities?.resume),
@@ -137,6 +146,7 @@ export class Opening {
     return { ok: true, agent };
   }
 
+  /** Begins a new conversation. */
   begin(
     cwd: string,
     mcpServers: McpServer[],
@@ -145,7 +155,7 @@ export class Opening {
     return this.#open(AGENT_METHODS.session_new, params, undefined);
   }
 
-  /** `method`: load tells the past again, resume does not. */
+  /** Has an old conversation again. `method`: load tells the past again, resume does not. */
   resume(
     method: typeof AGENT_METHODS.session_load | typeof AGENT_METHODS.session_resume,
     sessionId: string,
@@ -156,6 +166,7 @@ export class Opening {
     return this.#open(method, params, sessionId);
   }
 
+  /** Chooses one of the models that the conversation was opened with. */
   async chooseModel(
     session: OpenedSession,
     choice: ModelChoice,
@@ -236,21 +247,15 @@ const openers: readonly string[] = [
 ];
 
 function readAnyUpdate(params: unknown): ReturnType<typeof readUpdate> | undefined {
-  const sessionId = (params as { sessionId?: unknown } | null)?.sessionId;
-  return typeof sessionId === 'string' ? readUpdate(params, sessionId) : undefined;
+  const read = ofSession.safeParse(params);
+  return read.success ? readUpdate(params, read.data.sessionId) : undefined;
 }
 
 function modelChoice(option: unknown): ModelChoice[] {
   const parsed = modelOption.safeParse(option);
   if (!parsed.success) return [];
-  // Options come in a list, or in groups of lists.
-  const values = parsed.data.options.flatMap((entry) => {
-    const inner = (entry as { options?: unknown } | null)?.options;
-    return (Array.isArray(inner) ? inner : [entry]).map((value: unknown) =>
-      String((value as { value?: unknown } | null)?.value),
-    );
-  });
-  return [{ configId: parsed.data.id, values }];
+  const { id, options } = parsed.data;
+  return [{ configId: id, values: options.flat() }];
 }
 
 function isOffered(capability: unknown): boolean {

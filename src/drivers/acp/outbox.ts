@@ -1,12 +1,5 @@
-import type { DriverEvent, TranscriptItem } from '../port.ts';
+import type { DriverEvent, DriverReport, TranscriptItem } from '../port.ts';
 import { AnswerText } from './answer-text.ts';
-
-/** An event before it has a position. */
-export type Unplaced = DriverEvent extends infer Event
-  ? Event extends DriverEvent
-    ? Omit<Event, 'position'>
-    : never
-  : never;
 
 const longestItem = 64 * 1024;
 
@@ -43,19 +36,17 @@ export class Outbox {
     this.#lineEnd = from;
   }
 
-  /** How far the output was read. */
+  /** How far the output was read: the end of the line that is being taken. */
   get position(): number {
     return this.#lineEnd;
   }
 
+  /** Where the line that is being taken begins. */
   get lineStart(): number {
     return this.#lineStart;
   }
 
-  get lineEnd(): number {
-    return this.#lineEnd;
-  }
-
+  /** The next line is taken; `end` is the position behind it. */
   beginLine(end: number): void {
     this.#lineStart = this.#lineEnd;
     this.#lineEnd = end;
@@ -63,27 +54,27 @@ export class Outbox {
   }
 
   /** An event of this line that others of this line follow. */
-  sayWithin(event: Unplaced): void {
+  sayWithin(event: DriverReport): void {
     this.#flushHeld();
     this.#endLate();
     this.#place(event, Math.min(this.#lineStart + ++this.#within, this.#lineEnd - 1));
   }
 
   /** The last event of this line. */
-  sayAtEnd(event: Unplaced): void {
+  sayAtEnd(event: DriverReport): void {
     this.#flushHeld();
     this.#endLate();
     this.#place(event, this.#lineEnd);
   }
 
   /** An event that is not in the output. The floor says nothing about it. */
-  sayNow(event: Unplaced): void {
+  sayNow(event: DriverReport): void {
     this.flush();
     this.#send(event, this.#lineEnd);
   }
 
   /** The last event of all: it lies behind the output, so that it is not told again to somebody who knows it. */
-  sayLast(event: Unplaced): number {
+  sayLast(event: DriverReport): number {
     this.flush();
     this.#place(event, this.#lineEnd + 1);
     return this.#lineEnd + 1;
@@ -112,6 +103,7 @@ export class Outbox {
     this.#held = { item: joined ?? bounded, turnId, end: this.#lineEnd };
   }
 
+  /** Emits what is held back: a text that may go on, a late turn. */
   flush(): void {
     this.#flushHeld();
     this.#endLate();
@@ -144,13 +136,13 @@ export class Outbox {
     this.#place({ ...end, answer: late.answer.value() }, late.end);
   }
 
-  #place(event: Unplaced, position: number): void {
+  #place(event: DriverReport, position: number): void {
     if (position > this.#floor) this.#send(event, position);
   }
 
-  #send(event: Unplaced, position: number): void {
+  #send(event: DriverReport, position: number): void {
     this.#position = Math.max(this.#position, position);
-    this.#emit({ ...event, position: this.#position } as DriverEvent);
+    this.#emit({ ...event, position: this.#position });
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { assertNever } from '../../base/assert-never.ts';
 
 /*
  * ACP gives us no way to ask an agent what it was told, and its output shows answers only. So everything that we tell it
@@ -123,7 +124,10 @@ export class SentLog {
       case 'fate': {
         const hash = this.past.get(noted.id)?.hash ?? this.prompts.get(noted.id)?.hash ?? '';
         this.past.set(noted.id, { hash, fate: noted.fate });
+        return;
       }
+      default:
+        assertNever(noted);
     }
   }
 

@@ -1,4 +1,6 @@
-import type { AgentError, DriverEvent, TranscriptItem, Usage } from '../port.ts';
+import { z } from 'zod';
+import { assertNever } from '../../base/assert-never.ts';
+import type { AgentError, DriverEvent, DriverReport, TranscriptItem, Usage } from '../port.ts';
 import { readAgentError } from './agent-error.ts';
 import { AnswerText } from './answer-text.ts';
 import {
@@ -10,8 +12,10 @@ import {
   stopReasons,
   type Update,
 } from './messages.ts';
-import { Outbox, type Unplaced } from './outbox.ts';
+import { Outbox } from './outbox.ts';
 import { type Question, readQuestion } from './questions.ts';
+
+const withdrawal = z.object({ requestId: z.unknown() });
 
 /** A prompt without an answer, as the stream shows it. */
 export interface TrackedPrompt {
@@ -122,6 +126,9 @@ export class TurnTracker {
         break;
       case 'garbage':
         this.#noise(message.what);
+        break;
+      default:
+        assertNever(message);
     }
   }
 
@@ -136,12 +143,12 @@ export class TurnTracker {
   }
 
   /** An event of the line that is being taken; nothing of that line follows it. */
-  sayAtEnd(event: Unplaced): void {
+  sayAtEnd(event: DriverReport): void {
     this.#outbox.sayAtEnd(event);
   }
 
   /** An event that is not in the output: it is told at the position reached. */
-  say(event: Unplaced): void {
+  say(event: DriverReport): void {
     this.#outbox.sayNow(event);
   }
 
@@ -166,7 +173,7 @@ export class TurnTracker {
     this.#prove(prompt);
     this.#prompts.delete(prompt.id);
     this.#answered.add(prompt.id);
-    const end = this.#outbox.lineEnd;
+    const end = this.#outbox.position;
     const common = {
       type: 'turnEnded',
       nativeTurnId: turnIdOf(prompt.id),
@@ -209,7 +216,7 @@ export class TurnTracker {
 
   #takeNotification(method: string, params: unknown): void {
     if (method === '$/cancel_request')
-      return this.#owner.onWithdrawn((params as { requestId?: unknown } | null)?.requestId);
+      return this.#owner.onWithdrawn(withdrawal.safeParse(params).data?.requestId);
     if (method !== 'session/update') return this.#noise(`an unknown notification: ${brief(method)}`);
     const update = readUpdate(params, this.#sessionId);
     if (update.kind === 'unknown') return this.#noise(update.what);

@@ -24,13 +24,15 @@ export interface AppServer {
   /** The process that we launched: the leader of the group. The program may be a child of it. */
   readonly leader: ProcessIdentity | undefined;
   readonly client: RpcClient;
-  readonly how: 'launched' | 'found';
 }
 
+/** The caller owns the server's `client` and closes it. `AGENT_FAILED`: it lives, but may be of use another time only. */
 export type ServerOpened =
   | { readonly ok: true; readonly server: AppServer }
   | { readonly ok: false; readonly code: 'AGENT_UNAVAILABLE' | 'AGENT_FAILED'; readonly message: string };
 
+// Plugins look for updates on the network. Goals make Codex start turns of its own, one after the other, for ever.
+const switchedOff = ['--disable', 'plugins', '--disable', 'goals'];
 const handshakeMs = 5_000;
 const readyWithinMs = 30_000;
 const betweenTriesMs = 25;
@@ -79,7 +81,7 @@ export async function findAppServer(
   for (;;) {
     const connected = await RpcClient.connect(socketPath, clock, handshakeMs, handlers);
     if (connected.ok)
-      return { ok: true, server: { directory, socketPath, leader, client: connected.client, how: 'found' } };
+      return { ok: true, server: { directory, socketPath, leader, client: connected.client } };
     const isLiving = leader !== undefined && isAlive(leader);
     if (!isLiving && connected.reason === 'absent') break;
     if (clock.monotonic() >= deadline) {
@@ -102,53 +104,31 @@ async function launch(
   clock: Clock,
   handlers: RpcHandlers,
 ): Promise<ServerOpened | undefined> {
+  const { directory, env } = place;
   const [program = '', ...args] = place.command;
-  const resolved = await resolveProgram(program, place.env, process.cwd());
+  const resolved = await resolveProgram(program, env, process.cwd());
   if (!resolved.ok) return unavailable(resolved.message);
-  const socketPath = socketPathIn(place.directory);
-  keepLogSmall(place.directory);
+  const socketPath = socketPathIn(directory);
+  keepLogSmall(directory);
   const launched = await launchRecorded({
-    directory: place.directory,
+    directory,
     setUp: 'exec </dev/null >>server.log 2>&1',
     body: 'exec "$@"',
-    // Plugins look for updates on the network. Goals make Codex start turns of its own, one after the other, for ever.
-    parameters: [
-      resolved.path,
-      ...args,
-      'app-server',
-      '--disable',
-      'plugins',
-      '--disable',
-      'goals',
-      '--listen',
-      `unix://${socketPath}`,
-    ],
-    env: place.env,
+    parameters: [resolved.path, ...args, 'app-server', ...switchedOff, '--listen', `unix://${socketPath}`],
+    env,
     clock,
   });
   if (!launched.ok) return undefined;
+  const leader = launched.identity;
   const deadline = clock.monotonic() + readyWithinMs;
-  while (clock.monotonic() < deadline && isAlive(launched.identity)) {
+  while (clock.monotonic() < deadline && isAlive(leader)) {
     const connected = await RpcClient.connect(socketPath, clock, handshakeMs, handlers);
-    if (connected.ok) {
-      const { directory } = place;
-      return {
-        ok: true,
-        server: {
-          directory,
-          socketPath,
-          leader: launched.identity,
-          client: connected.client,
-          how: 'launched',
-        },
-      };
-    }
+    if (connected.ok)
+      return { ok: true, server: { directory, socketPath, leader, client: connected.client } };
     await pause(clock, betweenTriesMs);
   }
-  await endGroup(launched.identity, { graceMs: 1_000, clock });
-  return unavailable(
-    `${resolved.path} app-server ended before it listened: ${await logTail(place.directory)}`,
-  );
+  await endGroup(leader, { graceMs: 1_000, clock });
+  return unavailable(`${resolved.path} app-server ended before it listened: ${await logTail(directory)}`);
 }
 
 function silent(directory: string, { message }: Extract<Connected, { ok: false }>): ServerOpened {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { AgentProfile } from '../port.ts';
-import type { Unplaced } from './draft.ts';
+import type { AgentProfile, DriverReport } from '../port.ts';
 import type { ServerRequest } from './rpc-client.ts';
 import { type Question, readQuestion } from './read-question.ts';
 import { bounded } from './transcript.ts';
@@ -19,7 +18,7 @@ export interface QuestionHost {
   readonly toolsName: string;
   readonly respond: (id: string | number, result: unknown) => void;
   readonly reject: (id: string | number, text: string) => void;
-  readonly emit: (event: Extract<Unplaced, { type: 'waiting' | 'resumed' }>) => void;
+  readonly emit: (event: Extract<DriverReport, { type: 'waiting' | 'resumed' }>) => void;
 }
 
 const longestText = 2_000;

@@ -17,28 +17,27 @@ function decide(accept: unknown, decline: unknown): Question['reply'] {
   return (choice) => (choice === 'accept' ? accept : choice === 'decline' ? decline : undefined);
 }
 
+const approve = decide({ decision: 'accept' }, { decision: 'decline' });
+
 /** What a request asks. Undefined: nothing that anybody here could answer. */
 export function readQuestion({ method, params }: ServerRequest, toolsName: string): Question | undefined {
   switch (method) {
     case 'item/commandExecution/requestApproval': {
       const { command, cwd, reason } = commandParams.catch({}).parse(params);
       const text = `Run ${command ?? 'a command'}${cwd ? ` in ${cwd}` : ''}?${reason ? ` ${reason}` : ''}`;
-      return { text, choices: yesNo, reply: decide({ decision: 'accept' }, { decision: 'decline' }) };
+      return { text, choices: yesNo, reply: approve };
     }
     case 'item/fileChange/requestApproval': {
       const { reason } = commandParams.catch({}).parse(params);
       const text = `Change files?${reason ? ` ${reason}` : ''}`;
-      return { text, choices: yesNo, reply: decide({ decision: 'accept' }, { decision: 'decline' }) };
+      return { text, choices: yesNo, reply: approve };
     }
     case 'item/permissions/requestApproval': {
       const { permissions, reason } = permissionParams.catch({}).parse(params);
       const text = `Grant ${JSON.stringify(permissions ?? {})} for this turn?${reason ? ` ${reason}` : ''}`;
       const refused = { permissions: {}, scope: 'turn' };
-      return {
-        text,
-        choices: yesNo,
-        reply: decide({ permissions: granted(permissions), scope: 'turn' }, refused),
-      };
+      const reply = decide({ permissions: granted(permissions), scope: 'turn' }, refused);
+      return { text, choices: yesNo, reply };
     }
     case 'mcpServer/elicitation/request':
       return readElicitation(params, toolsName);

@@ -1,3 +1,4 @@
+import { assertNever } from '../../base/assert-never.ts';
 import type { LiveTask } from '../port.ts';
 import type { Draft } from './draft.ts';
 import { bounded, resultText } from './transcript.ts';
@@ -102,6 +103,8 @@ export function reduceAgent(
     case 'settings':
     case 'requestResolved':
       return;
+    default:
+      assertNever(signal);
   }
 }
 

@@ -1,3 +1,4 @@
+import { assertNever } from '../../base/assert-never.ts';
 import type { DriverEvent } from '../port.ts';
 import { Draft } from './draft.ts';
 import { closeCommand, findCommand, noteAgents, openCommand, reduceAgent } from './reduce-background.ts';
@@ -57,6 +58,8 @@ function reduceOwn(draft: Draft, signal: Exclude<Signal, { type: 'limits' }>, co
     case 'settings':
     case 'requestResolved':
       return;
+    default:
+      assertNever(signal);
   }
 }
 

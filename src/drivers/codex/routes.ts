@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { RpcHandlers, ServerRequest } from './rpc-client.ts';
 import { readNotification, type Signal } from './wire.ts';
 
@@ -17,15 +18,19 @@ export interface Route {
   readonly ownsTurn: (turnId: string) => boolean;
 }
 
+const ofThread = z.object({ threadId: z.string() });
+
 /** Sorts what one connection hears by thread. Codex tells every connection of every thread, so much is for nobody here. */
 export class Routes {
   readonly #own = new Map<string, Route>();
   readonly #claimed = new Map<string, Route>();
 
+  /** How many conversations are open here. */
   get count(): number {
     return this.#own.size;
   }
 
+  /** Signals of the route's own thread go to it from now on. */
   add(route: Route): void {
     this.#own.set(route.threadId, route);
   }
@@ -35,11 +40,13 @@ export class Routes {
     this.#claimed.set(threadId, route);
   }
 
+  /** Forgets the route, and the threads that it claimed. */
   remove(route: Route): void {
     if (this.#own.get(route.threadId) === route) this.#own.delete(route.threadId);
     for (const [threadId, owner] of this.#claimed) if (owner === route) this.#claimed.delete(threadId);
   }
 
+  /** Hands a notification to the conversation it belongs to; what cannot be read is noise for all of them. */
   notify(method: string, params: unknown): void {
     let signal: Signal | undefined;
     try {
@@ -55,17 +62,20 @@ export class Routes {
 
   /** Hands a question to the conversation it belongs to. False when it is nobody's, and never will be. */
   request(request: ServerRequest): boolean {
-    const threadId = (request.params as { threadId?: unknown } | null | undefined)?.threadId;
-    if (typeof threadId !== 'string') return false;
+    const read = ofThread.safeParse(request.params);
+    if (!read.success) return false;
+    const { threadId } = read.data;
     // A question of a conversation that is not open here stays open: whoever resumes it is asked again.
     (this.#own.get(threadId) ?? this.#claimed.get(threadId))?.onRequest(request);
     return true;
   }
 
+  /** Tells every route that is open now; those may come and go meanwhile. */
   everyone(tell: (route: Route) => void): void {
     for (const route of [...this.#own.values()]) tell(route);
   }
 
+  /** Forgets every route. */
   clear(): void {
     this.#own.clear();
     this.#claimed.clear();

@@ -125,14 +125,17 @@ export class RpcClient {
     });
   }
 
+  /** Says something that has no answer. On a closed connection nothing is sent. */
   notify(method: string): void {
     this.#send({ method });
   }
 
+  /** Answers a request of Codex. On a closed connection nothing is sent, and Codex asks again on the next one. */
   respond(id: string | number, result: unknown): void {
     this.#send({ id, result });
   }
 
+  /** Answers a request of Codex that nobody here can serve. */
   reject(id: string | number, text: string): void {
     this.#send({ id, error: { code: -32601, message: text } });
   }

@@ -13,6 +13,7 @@ const unreachableMs = 30_000;
 const longestWaitMs = 1_000;
 const graceMs = 3_000;
 
+/** A link that works, or why there is none. `NOT_RUNNING`: none was to be launched, and none lives. */
 export type LinkOpened =
   | { readonly ok: true; readonly link: ServerLink }
   | Extract<ServerOpened, { ok: false }>
@@ -100,6 +101,7 @@ export class ServerLink {
     this.#pins++;
   }
 
+  /** Gives back what `pin` took; the connection goes with the last conversation. */
   release(): void {
     this.#pins--;
     this.#closeIfUnused();

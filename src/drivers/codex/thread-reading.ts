@@ -1,4 +1,4 @@
-import type { Unplaced } from './draft.ts';
+import type { DriverReport } from '../port.ts';
 import { type Call, History } from './history.ts';
 import type { Route } from './routes.ts';
 import type { ServerLink } from './server-link.ts';
@@ -13,7 +13,7 @@ interface ReadThread {
   readonly history: History;
   readonly route: Route;
   readonly call: Call;
-  emit(event: Unplaced): void;
+  emit(event: DriverReport): void;
 }
 
 const lookMs = 5_000;

@@ -28,6 +28,7 @@ export interface ThreadState {
   readonly position: number;
 }
 
+/** The thread's turn that runs. */
 export interface RunningTurn {
   readonly id: string;
   /** Whether `turnStarted` was emitted. Until then it is not clear whose text began the turn. */
@@ -43,12 +44,14 @@ export interface RunningTurn {
   readonly usageBefore?: { readonly inputTokens: number; readonly outputTokens: number };
 }
 
+/** A command that was started and has not ended, with the thread and turn in which it began. */
 export interface OpenCommand {
   readonly threadId: string;
   readonly turnId: string;
   readonly name: string;
 }
 
+/** A turn of a sub-agent, which is a thread of its own. */
 export interface AgentTurn {
   readonly threadId: string;
   /** The turn of the main thread that this work goes back to, if Codex says. */

@@ -53,6 +53,7 @@ export class ThreadStream {
     return this.#state;
   }
 
+  /** Takes in one signal, behind everything that was heard before. */
   push(signal: Signal, context: Context = {}): void {
     this.#add({ signal, context });
   }

@@ -1,10 +1,9 @@
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { Serial } from '../../base/serial.ts';
 import { pause } from '../../base/pause.ts';
-import type { OpenRequest } from '../port.ts';
+import type { DriverReport, OpenRequest } from '../port.ts';
 import { Barrier } from './barrier.ts';
 import { readMissed } from './catch-up.ts';
-import type { Unplaced } from './draft.ts';
 import type { Floor } from './floor.ts';
 import { type Call, History, Unreadable } from './history.ts';
 import { Questions } from './questions.ts';
@@ -72,14 +71,17 @@ export class CodexThread {
     this.route = this.#makeRoute();
   }
 
+  /** The thread's id, which is the conversation's `nativeId`. */
   get id(): string {
     return this.#record.threadId;
   }
 
+  /** What is known after everything that was reduced so far. */
   get state(): ThreadState {
     return this.stream.state;
   }
 
+  /** Whether the server is dead. */
   get hasExited(): boolean {
     return this.#hasExited;
   }
@@ -87,7 +89,8 @@ export class CodexThread {
   /** Asks the server, bounded. */
   readonly call: Call = (method, params) => this.link.call(method, params, readMs);
 
-  emit(event: Unplaced): void {
+  /** Emits an event that the stream does not know of, at the position reached. */
+  emit(event: DriverReport): void {
     if (!this.#isOver) this.request.emit({ ...event, position: this.state.position });
   }
 

@@ -1,3 +1,4 @@
+import { assertNever } from '../../base/assert-never.ts';
 import type { Capabilities } from '../port.ts';
 import type { CaseResult } from './report.ts';
 
@@ -74,6 +75,8 @@ function witnesses(capabilities: Capabilities, name: keyof Capabilities): readon
     case 'backgroundTasks':
     case 'wakesByItself':
       return [];
+    default:
+      return assertNever(name);
   }
 }
 

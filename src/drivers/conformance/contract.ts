@@ -40,6 +40,7 @@ export class Contract {
     return [...this.#running];
   }
 
+  /** Takes in one event, in the order of the driver. */
   see(event: DriverEvent): void {
     if (this.#silence !== undefined) this.#violate(`an event came after ${this.#silence}: ${event.type}`);
     if (this.#hasExited) this.#violate(`an event came after the exit: ${event.type}`);

@@ -184,10 +184,12 @@ export class Rig {
     return found;
   }
 
+  /** Every end of a turn so far. */
   ends(): Ended[] {
     return this.events.filter((event) => event.type === 'turnEnded');
   }
 
+  /** How many events of this type came so far. */
   count(type: DriverEvent['type']): number {
     return this.events.filter((event) => event.type === type).length;
   }
@@ -212,12 +214,14 @@ export class Rig {
     check(end.status === 'succeeded', `a simple turn ended as ${end.status}`);
   }
 
+  /** Leaves the agent alone; from now on no event may come. */
   async detach(conversation: Conversation): Promise<void> {
     await this.call('detach', () => conversation.detach());
     this.#living.delete(conversation);
     this.#contracts.at(-1)?.expectSilence('detach returned');
   }
 
+  /** Ends the agent, which must be dead then; from now on no event may come. */
   async end(conversation: Conversation): Promise<void> {
     const outcome = await this.call('end', () => conversation.end());
     this.#living.delete(conversation);

@@ -1,4 +1,4 @@
-import type { AgentContext, ContentBlock, McpServer } from '@agentclientprotocol/sdk';
+import type { AgentContext, ContentBlock, InitializeResponse, McpServer } from '@agentclientprotocol/sdk';
 import { agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { toStemmaError } from '../../base/errors.ts';
@@ -42,18 +42,9 @@ async function serve(world: World): Promise<void> {
   const conversations = new Conversations(world);
   const app = agent({ name: 'stemma-demo-agent' })
     .onRequest(methods.agent.initialize, async ({ client }) => {
-      await conversations
-        .open({ sessionId: 'none', turns: [], used: {} }, client, [])
-        .aside(script.onInitialize);
-      return {
-        protocolVersion: PROTOCOL_VERSION,
-        agentCapabilities: {
-          loadSession: script.offers.load,
-          mcpCapabilities: { http: script.offers.tools },
-        },
-        agentInfo: { name: 'stemma-demo-agent', title: script.name, version: '1' },
-        authMethods: [],
-      };
+      const history = { sessionId: 'none', turns: [], used: {} };
+      await conversations.open(history, client, []).aside(script.onInitialize);
+      return declaration(script);
     })
     .onRequest(methods.agent.session.new, async ({ params, client }) => {
       const history = conversations.begin();
@@ -79,6 +70,15 @@ async function serve(world: World): Promise<void> {
   await app.connect(world.wire.stream).closed;
 }
 
+function declaration({ name, offers }: DemoScript): InitializeResponse {
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    agentCapabilities: { loadSession: offers.load, mcpCapabilities: { http: offers.tools } },
+    agentInfo: { name: 'stemma-demo-agent', title: name, version: '1' },
+    authMethods: [],
+  };
+}
+
 /** The conversations of this process, by their ids. */
 class Conversations {
   readonly #world: World;
@@ -97,6 +97,7 @@ class Conversations {
     return history;
   }
 
+  /** Opens a conversation on its history; one of the same id before it is forgotten. */
   open(history: History, client: AgentContext, servers: readonly McpServer[]): DemoConversation {
     const offered = this.#world.script.offers.tools ? servers : [];
     const conversation = new DemoConversation(this.#world, history, client, offered);
@@ -104,6 +105,7 @@ class Conversations {
     return conversation;
   }
 
+  /** The open conversation of this id. */
   get(sessionId: string): DemoConversation | undefined {
     return this.#open.get(sessionId);
   }

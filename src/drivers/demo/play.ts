@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { RequestError } from '@agentclientprotocol/sdk';
+import { RequestError, type StopReason } from '@agentclientprotocol/sdk';
 import { assertNever } from '../../base/assert-never.ts';
 import type { Clock } from '../../base/clock.ts';
 import { pauseOrThrow } from '../../base/pause.ts';
-import type { Action, Misbehaviour, StopReason } from './script.ts';
+import type { Action, Misbehaviour } from './script.ts';
 import { fill, type Values } from './templates.ts';
 import type { ToolAnswer } from './tools.ts';
 
@@ -21,10 +21,13 @@ export interface Stage {
   ask(question: string, toolCallId: string): Promise<boolean>;
   /** Plays the list once this prompt has been answered. */
   later(actions: readonly Action[], afterMs: number): void;
+  /** From now on a cancel changes nothing for this prompt. */
   ignoreCancel(): void;
   /** Writes a response past the protocol; without an id it is for this prompt. */
   respond(reason: StopReason, id: string | undefined): Promise<void>;
+  /** Writes any line past the protocol; resolves when it is written. */
   raw(line: string): Promise<void>;
+  /** Reads nothing more, for ever. */
   stopReading(): void;
   /** A number that no other tool call of this process has. */
   nextId(): number;

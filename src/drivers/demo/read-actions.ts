@@ -1,5 +1,6 @@
+import type { StopReason } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
-import type { Action, StopReason } from './script.ts';
+import type { Action } from './script.ts';
 
 /**
  * Reads a list of actions; what is wrong goes to `context` with its path below `path`. An action is found by its verb

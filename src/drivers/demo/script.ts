@@ -1,10 +1,9 @@
-/**
+import type { StopReason } from '@agentclientprotocol/sdk';
+
+/*
  * What a demo script may say. Each action is an object with exactly one verb; the verbs are told in README.md.
  * This file has the shapes after reading; `read-script.ts` turns a JSON file into them.
  */
-
-/** How ACP says that a prompt is over. */
-export type StopReason = 'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled';
 
 /** One step of what the agent does. `afterMs` delays it. */
 export type Action =

@@ -48,10 +48,6 @@ export class DemoTools {
     }
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.#endpoints.map((endpoint) => endpoint.drop()));
-  }
-
   async #having(tool: string): Promise<Endpoint> {
     for (const endpoint of this.#endpoints) {
       if (this.#endpoints.length === 1 || (await endpoint.has(tool))) return endpoint;
@@ -62,6 +58,7 @@ export class DemoTools {
   }
 }
 
+/** One MCP server. */
 class Endpoint {
   readonly #url: string;
   readonly #headers: Record<string, string>;
@@ -82,7 +79,7 @@ class Endpoint {
       return { text, data: result.structuredContent ?? parsed(text), failed: result.isError === true };
     } catch (error) {
       // A server that restarted knows neither this connection nor its session.
-      if (neverArrived(error)) await this.drop();
+      if (neverArrived(error)) await this.#drop();
       throw error;
     }
   }
@@ -92,7 +89,7 @@ class Endpoint {
     return tools.some((known) => known.name === tool);
   }
 
-  async drop(): Promise<void> {
+  async #drop(): Promise<void> {
     const client = await this.#client?.catch(() => undefined);
     this.#client = undefined;
     await client?.close().catch(() => undefined);

@@ -81,6 +81,7 @@ export class TurnWatch {
     return this.#endProcesses();
   }
 
+  /** Stops watching and releases everything; the turn goes on. Harmless when it is over. */
   stop(): void {
     this.#isOver = true;
     this.#cancelPoll?.();
