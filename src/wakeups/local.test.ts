@@ -26,6 +26,18 @@ describe.each(adapters)('wake-ups over $name', ({ open }) => {
     calls.push(`${kind} ${target}`);
     await handlers.get(target)?.();
   };
+  /** Makes the handler of a target wait; the function that is returned lets the newest call go on. */
+  const holdBack = (target: string): (() => void) => {
+    let release = (): void => {};
+    handlers.set(
+      target,
+      () =>
+        new Promise((resolve) => {
+          release = resolve;
+        }),
+    );
+    return () => release();
+  };
   const make = (concurrency?: number): Wakeups =>
     localWakeups({
       store: opened.store,
@@ -84,14 +96,7 @@ describe.each(adapters)('wake-ups over $name', ({ open }) => {
   });
 
   it('keeps a row while its handler runs: at least once, whatever happens', async () => {
-    let release = (): void => {};
-    handlers.set(
-      'a',
-      () =>
-        new Promise((resolve) => {
-          release = resolve;
-        }),
-    );
+    const release = holdBack('a');
     await wakeups.start(handle);
     await owe('a');
     await until(() => calls.length === 1);
@@ -101,14 +106,7 @@ describe.each(adapters)('wake-ups over $name', ({ open }) => {
   });
 
   it('runs once more, not twice more, for what arrives while its handler runs', async () => {
-    let release = (): void => {};
-    handlers.set(
-      'a',
-      () =>
-        new Promise((resolve) => {
-          release = resolve;
-        }),
-    );
+    const release = holdBack('a');
     await wakeups.start(handle);
     await owe('a');
     await until(() => calls.length === 1);
@@ -220,10 +218,8 @@ describe.each(adapters)('wake-ups over $name', ({ open }) => {
   it('runs so many handlers at once and no more, the others first in first out', async () => {
     await wakeups.stop();
     wakeups = make(2);
-    const releases = new Map<string, () => void>();
     const targets = ['a', 'b', 'c', 'd'];
-    for (const target of targets)
-      handlers.set(target, () => new Promise((done) => releases.set(target, done)));
+    const releases = new Map(targets.map((target) => [target, holdBack(target)]));
     await wakeups.start(handle);
     for (const target of targets) await owe(target);
     await until(() => calls.length === 2);
@@ -238,14 +234,7 @@ describe.each(adapters)('wake-ups over $name', ({ open }) => {
   });
 
   it('kinds of one target are called side by side', async () => {
-    let release = (): void => {};
-    handlers.set(
-      'a',
-      () =>
-        new Promise((resolve) => {
-          release = resolve;
-        }),
-    );
+    const release = holdBack('a');
     await wakeups.start(handle);
     await owe('a', 0, 'session');
     await until(() => calls.length === 1);
@@ -257,14 +246,7 @@ describe.each(adapters)('wake-ups over $name', ({ open }) => {
   });
 
   it('stops when what runs has ended, begins nothing more, and keeps what is due', async () => {
-    let release = (): void => {};
-    handlers.set(
-      'a',
-      () =>
-        new Promise((resolve) => {
-          release = resolve;
-        }),
-    );
+    const release = holdBack('a');
     await wakeups.start(handle);
     await owe('a');
     await until(() => calls.length === 1);
@@ -282,6 +264,18 @@ describe.each(adapters)('wake-ups over $name', ({ open }) => {
     await wakeups.start(handle);
     await until(isDone);
     expect(calls).toEqual(['session a', 'session b']);
+  });
+
+  it('calls what it left undone when it is started again', async () => {
+    handlers.set('a', () => Promise.reject(new Error('not now')));
+    await wakeups.start(handle);
+    await owe('a');
+    await until(() => reports.length === 1);
+    await wakeups.stop();
+    handlers.delete('a');
+    await wakeups.start(handle);
+    await until(isDone);
+    expect(calls).toEqual(['session a', 'session a']);
   });
 
   it('hears of what is owed while it still reads what was due', async () => {

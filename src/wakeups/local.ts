@@ -22,6 +22,7 @@ const longestBackOffMs = 60_000;
  * whose clock was set, must not be late by as much.
  */
 const longestSleepMs = 60_000;
+const nothingTaken = Number.MIN_SAFE_INTEGER;
 
 /**
  * Wake-ups on rows of the ledger's own database: due ones are called as soon as the commit that owes them has returned,
@@ -57,7 +58,7 @@ class LocalWakeups implements Wakeups {
   #handle: Handle | undefined;
   #unsubscribe: (() => void) | undefined;
   /** Rows due until here were taken into this process's hands. */
-  #takenUntil = Number.MIN_SAFE_INTEGER;
+  #takenUntil = nothingTaken;
   #timer: { readonly at: number; readonly cancel: CancelTimer } | undefined;
   #pumps = false;
   #reading: Promise<void> = Promise.resolve();
@@ -87,6 +88,8 @@ class LocalWakeups implements Wakeups {
     while (this.#running.size > 0) await Promise.all(this.#running);
     this.#entries.clear();
     this.#ready = [];
+    // What this process had in its hands and did not handle is read again when it starts again.
+    this.#takenUntil = nothingTaken;
   }
 
   #arrive(row: WakeRow): void {
