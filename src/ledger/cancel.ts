@@ -4,6 +4,7 @@ import { Draft, refuse } from './decision.ts';
 import type { CancelRequest, Execution } from './execution.ts';
 import { isSettled } from './execution.ts';
 import { waive } from './hand-over.ts';
+import { endAgainMs, mayBeJoined } from './interruption.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { rules } from './rules.ts';
@@ -46,9 +47,6 @@ export function* cancel(command: Cancel): Rule<Cancelling> {
   const latched = yield* latch(draft, target, command);
   return draft.done(yield* endTree(draft, latched, command));
 }
-
-/** When an end that was begun is begun again, should it not have come to its end: its caller may have died. In milliseconds. */
-const endAgainMs = 60_000;
 
 /** Latches the cancellation on the tree and waives its notices; answers the rows as they then are. */
 function* latch(
@@ -128,7 +126,8 @@ function* endTree(draft: Draft, tree: readonly Execution[], command: Cancel): As
       const owners = turn ? yield* ask('owners', turn.id) : [];
       const shared = owners.some((owner) => !isSettled(owner.state) && !members.has(owner.id));
       if (!turn || (shared && rules.stepDown)) yield* endNow(row);
-      else interrupt.set(turn.id, { sessionId: turn.sessionId, turnId: turn.id });
+      else if (!(yield* mayBeJoined(draft.now, turn)))
+        interrupt.set(turn.id, { sessionId: turn.sessionId, turnId: turn.id });
     } else if (row.kind === 'step' && row.state === 'queued') {
       yield* endNow(row);
     } else if (row.kind === 'agent') {
@@ -188,6 +187,8 @@ export function* stopSession(command: StopSession): Rule<StoppedSession> {
     yield* waive(draft, notice, 'session_stopped', command.request.actor);
     waived.add(notice.id);
   }
+  // Its process is ended when nothing runs in it any more, whoever lives to do it.
+  draft.wake('session', session.id);
   const roots = yield* ask('openOwnedBy', session.id);
   // In this very transaction: whoever was to cancel them one by one may die before the last.
   for (const root of roots) yield* latch(draft, root, { ...command, verdict: 'CANCELLED' }, waived);

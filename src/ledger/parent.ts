@@ -70,7 +70,11 @@ function* ofSession(session: Session, call: CallEvidence): Asking<Parentage | Re
   const isProvenEnded = call.state === 'ended' && call.byId === true;
   const tasks = isProvenEnded ? [] : yield* ask('liveTasks', session.id);
   const oldest = tasks[0];
-  if (oldest && call.state !== 'running') return yield* ofTasks(session, oldest, tasks);
+  if (oldest && call.state !== 'running') {
+    // What nobody can place may come from background work that the running turn began and has not told of yet.
+    const owners = call.state === 'unknown' ? yield* activeOwners(session) : [];
+    return yield* ofTasks(session, oldest, tasks, owners);
+  }
   if (call.state === 'ended' && rules.refuseEnded) {
     return refuse('TURN_ENDED', 'The turn of this call has ended; nothing was started.');
   }
@@ -104,7 +108,8 @@ function* ofTurn(session: Session, turn: Turn, call: CallEvidence): Asking<Paren
     return refuse('CANCELLED', 'Everything that owned this turn was cancelled; nothing was started.');
   const others = rules.holders ? unsettled.map((owner) => owner.id) : [];
   // A call that only its order places in this turn may come from a background task of an earlier one.
-  const byTask = call.state === 'running' && !call.byId ? yield* parentsOfTasks(session) : [];
+  const isPlacedByOrder = call.state === 'running' && !call.byId;
+  const byTask = isPlacedByOrder ? parentsOf(yield* ask('liveTasks', session.id)) : [];
   return {
     ok: true,
     parent,
@@ -115,17 +120,30 @@ function* ofTurn(session: Session, turn: Turn, call: CallEvidence): Asking<Paren
   };
 }
 
-function* parentsOfTasks(session: Session): Asking<ExecutionId[]> {
-  const tasks = yield* ask('liveTasks', session.id);
+function parentsOf(tasks: readonly Execution[]): ExecutionId[] {
   return tasks.flatMap((task) => (task.parentId === null || task.detachedAt !== null ? [] : [task.parentId]));
 }
 
-function* ofTasks(session: Session, oldest: Execution, tasks: Execution[]): Asking<Parentage | Refusal> {
+/** Who owns what the agent does now, as far as it was seen to begin. */
+function* activeOwners(session: Session): Asking<ExecutionId[]> {
+  const all: ExecutionId[] = [];
+  for (const id of [session.wakeTurn, session.laneTurn]) {
+    const turn = id === null ? undefined : yield* ask('turn', id);
+    if (turn?.state !== 'running' && turn?.state !== 'waiting') continue;
+    const owners = yield* ask('owners', turn.id);
+    all.push(...owners.filter((owner) => !isSettled(owner.state)).map((owner) => owner.id));
+  }
+  return all;
+}
+
+function* ofTasks(
+  session: Session,
+  oldest: Execution,
+  tasks: readonly Execution[],
+  owners: readonly ExecutionId[],
+): Asking<Parentage | Refusal> {
   const parent = oldest.parentId === null ? undefined : yield* ask('execution', oldest.parentId);
   if (!parent) return refuse('TURN_ENDED', 'The turn of this call has ended; nothing was started.');
-  const others = tasks.flatMap((task) =>
-    task.parentId === null || task.detachedAt !== null ? [] : [task.parentId],
-  );
-  const holders = rules.holders ? distinct(others, parent.id) : [];
+  const holders = rules.holders ? distinct([...parentsOf(tasks), ...owners], parent.id) : [];
   return { ok: true, parent, source: 'task', holders, reportsTo: session.id, mode: 'each' };
 }

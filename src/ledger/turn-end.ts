@@ -213,7 +213,7 @@ export function registerTask(
   const unsettled = owners.filter((owner) => !isSettled(owner.state));
   // It lives already, so it is counted even below what was cancelled, and is ended with it.
   const parent = unsettled.find((owner) => owner.kind !== 'late') ?? unsettled[0] ?? null;
-  const cancelled = parent?.cancelRequested ?? null;
+  const cancelled = (parent ?? owners[0])?.cancelRequested ?? null;
   const counted = parent !== null && parent.background === 'wait';
   const row = newExecution(draft.now, parent, parent ? 'turn' : 'none', {
     id: task.id,
@@ -228,7 +228,7 @@ export function registerTask(
     detachedAt: parent && parent.background === 'detach' ? draft.now : null,
     cancelRequested: cancelled && { ...cancelled, actor: { kind: 'parent' } },
   });
-  if (parent && cancelled) draft.wake('deadline', parent.id);
+  if (cancelled) draft.wake('deadline', (parent ?? row).id);
   const others = rules.holders ? unsettled.map((owner) => owner.id) : [];
   draft.register(row, parent ? distinct(others, parent.id) : []);
 }

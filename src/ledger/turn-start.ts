@@ -4,10 +4,11 @@ import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import type { Execution } from './execution.ts';
 import { handOver, mismatch, waive } from './hand-over.ts';
+import { endAgainMs } from './interruption.ts';
 import { newTurn, startMessage } from './lane.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
-import { newExecution, refusalBelow } from './registration.ts';
+import { defaultTimeoutMs, newExecution, refusalBelow } from './registration.ts';
 import { rules } from './rules.ts';
 import type { Session } from './session.ts';
 import type { Steer, Turn, TurnCause } from './turn.ts';
@@ -249,8 +250,13 @@ function* registerLate(draft: Draft, session: Session, command: AgentStarted): A
     cancelledBy: session.id,
     // It wakes for background work that was cancelled: nothing may come of that either.
     cancelRequested: task?.cancelRequested ?? null,
+    verdict: task?.cancelRequested ? 'CANCELLED' : null,
+    // Below a message that one's deadline counts; what hangs for nobody would hold the lane for ever.
+    deadlineAt: parent ? null : draft.now + defaultTimeoutMs,
   });
   draft.register(row, []);
+  if (row.cancelRequested) draft.wake('deadline', row.id, draft.now + endAgainMs);
+  else if (row.deadlineAt !== null) draft.wake('deadline', row.id, row.deadlineAt);
   draft.event('alarm', row, { what: 'lateActivity' });
   return row;
 }

@@ -4,10 +4,12 @@ import type { Cancelling } from '../ledger/cancel.ts';
 import { cancel, stopSession } from '../ledger/cancel.ts';
 import type { CancelRequest } from '../ledger/execution.ts';
 import { isSettled } from '../ledger/execution.ts';
+import { hasWantedOwner } from '../ledger/interruption.ts';
 import { ask } from '../ledger/questions.ts';
 import { cancelRun } from '../ledger/sequence.ts';
 import { settle } from '../ledger/settle.ts';
 import type { Decided } from '../ledger/store.ts';
+import type { Turn } from '../ledger/turn.ts';
 import type { RunsContext } from './ports.ts';
 
 /** How long an agent has to stop its turn when asked, before its process is ended. */
@@ -87,16 +89,28 @@ export class Stopping {
 
   /** Asks first; an agent that does not stop within the grace loses its process, and with it its turn. */
   async #endTurn(sessionId: SessionId, turnId: TurnId, reason: string): Promise<void> {
+    if (await this.#stopsWhenAsked(sessionId, turnId)) return;
+    const ahead = await this.#aheadOf(sessionId, turnId);
+    // What somebody waits for is not ours to end; the turn behind it is stopped when it begins.
+    if (ahead && (await this.#context.store.read(() => hasWantedOwner(ahead)))) return;
+    if (ahead && (await this.#stopsWhenAsked(sessionId, ahead.id))) return;
     const session = this.#context.sessions.of(sessionId);
-    const answer = await session.interruptTurn(turnId);
-    const graceMs = answer === 'unknown' ? 0 : interruptGraceMs;
-    if (await this.#context.commits.turnEnded(turnId, graceMs)) return;
-    // What the agent does by itself meanwhile is not ours to end; the turn behind it is stopped when it begins.
-    const now = await this.#context.store.read(() => ask('session', sessionId));
-    if (now?.wakeTurn && now.wakeTurn !== turnId) return;
     const result = await session.end(`${reason}: it did not stop when asked`);
     if (result === 'unkillable') this.#context.report('agent.unkillable', { sessionId });
     await session.deliver();
+  }
+
+  async #stopsWhenAsked(sessionId: SessionId, turnId: TurnId): Promise<boolean> {
+    const answer = await this.#context.sessions.of(sessionId).interruptTurn(turnId);
+    return this.#context.commits.turnEnded(turnId, answer === 'unknown' ? 0 : interruptGraceMs);
+  }
+
+  /** What the agent does by itself, before it takes up the text that was to begin this turn. */
+  async #aheadOf(sessionId: SessionId, turnId: TurnId): Promise<Turn | undefined> {
+    const { store } = this.#context;
+    const session = await store.read(() => ask('session', sessionId));
+    const id = session?.wakeTurn;
+    return id && id !== turnId ? store.read(() => ask('turn', id)) : undefined;
   }
 
   async #endProcess(id: ExecutionId): Promise<void> {

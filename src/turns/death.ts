@@ -29,8 +29,8 @@ export async function buryAgent(
   death: Death,
 ): Promise<void> {
   const { store, clock, ids } = context;
+  if (!death.isRecordUnread) await resolveSteers(context, sessionId, conversation, true);
   if (conversation) {
-    await resolveSteers(context, sessionId, conversation, true);
     const session = await store.read(() => ask('session', sessionId));
     const id = session?.laneTurn;
     const turn = id ? await store.read(() => ask('turn', id)) : undefined;

@@ -1,9 +1,10 @@
 import type { SessionId, SteerId, TurnId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
-import type { Conversation } from '../drivers/port.ts';
+import type { Conversation, Evidence } from '../drivers/port.ts';
 import { ask } from '../ledger/questions.ts';
 import { resolveSteer } from '../ledger/steer.ts';
 import { agentTook } from '../ledger/turn-start.ts';
+import type { Steer } from '../ledger/turn.ts';
 import type { TurnsContext } from './ports.ts';
 
 /** Tells the ledger that the agent's record shows a text as taken up, in the turn that it names. */
@@ -19,6 +20,15 @@ export async function tellConsumed(
   await store.decide(() => agentTook({ ...common, now: clock.now() }));
 }
 
+/** A text that was never written is with nobody; of a record that nobody can read nobody knows. */
+function evidenceOf(
+  steer: Steer,
+  conversation: Pick<Conversation, 'evidence'> | undefined,
+): Promise<Evidence> {
+  if (steer.state === 'claimed') return Promise.resolve({ state: 'absent' });
+  return conversation?.evidence(steer.id) ?? Promise.resolve({ state: 'unknown' });
+}
+
 /**
  * Decides steered texts whose fate is open by the agent's record and queue: never written ones are refused, consumed ones
  * are taken, all others stay claimed until proof. With a dead agent nothing stays: what nobody can say of it counts as
@@ -27,14 +37,14 @@ export async function tellConsumed(
 export async function resolveSteers(
   context: TurnsContext,
   sessionId: SessionId,
-  conversation: Conversation,
+  conversation: Pick<Conversation, 'evidence'> | undefined,
   isDead: boolean,
 ): Promise<void> {
   const { store, clock } = context;
   for (const steer of await store.read(() => ask('openSteers', sessionId))) {
     const steerId = steer.id;
-    const evidence = steer.state === 'claimed' ? undefined : await conversation.evidence(steerId);
-    if (!evidence || evidence.state === 'absent') {
+    const evidence = await evidenceOf(steer, conversation);
+    if (evidence.state === 'absent') {
       await store.decide(() => resolveSteer({ now: clock.now(), steerId, what: 'refused' }));
     } else if (evidence.state === 'consumed') {
       await tellConsumed(context, sessionId, steerId, evidence.nativeTurnId ?? `seen:${steerId}`);

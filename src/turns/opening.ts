@@ -86,9 +86,10 @@ export async function openConversation(
       isDead ||= isExit;
       await opening.handle(event, open);
     }
-    early = undefined;
   };
   const { pending } = await resolveAfterOpen(context, session, opened, { drain, own: opening.own });
+  await drain();
+  early = undefined;
   if (!isDead) {
     const { store, clock, node } = context;
     const { nativeId } = conversation;

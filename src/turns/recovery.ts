@@ -1,5 +1,5 @@
-import type { TurnId } from '../base/ids.ts';
-import type { Conversation, Opened } from '../drivers/port.ts';
+import type { SteerId, TurnId } from '../base/ids.ts';
+import type { Conversation, Evidence, Opened } from '../drivers/port.ts';
 import { ask } from '../ledger/questions.ts';
 import { rules } from '../ledger/rules.ts';
 import type { Session } from '../ledger/session.ts';
@@ -45,9 +45,24 @@ export async function resolveAfterOpen(
   }
   if (isAnother) await replaying.drain();
   if (isDead) return { pending: undefined };
-  const pending = isOurs ? undefined : await resolveStart(context, session, conversation);
-  await resolveSteers(context, session.id, conversation, false);
+  const asking = { evidence: (id: TurnId | SteerId) => evidenceAfterNews(conversation, replaying, id) };
+  const pending = isOurs ? undefined : await resolveStart(context, session, asking);
+  await resolveSteers(context, session.id, asking, false);
   return { pending };
+}
+
+/**
+ * What the agent's record shows, once all that it told of before that was heard: what is told of later than it happened
+ * would be taken for something new.
+ */
+async function evidenceAfterNews(
+  conversation: Conversation,
+  replaying: Replaying,
+  id: TurnId | SteerId,
+): Promise<Evidence> {
+  const evidence = await conversation.evidence(id);
+  await replaying.drain();
+  return evidence;
 }
 
 /** Whether the turns that the ledger knows of ran in an earlier process than the one that it would open now. */
@@ -63,7 +78,7 @@ async function isOfEarlier({ store }: TurnsContext, session: Session): Promise<b
 async function resolveStart(
   context: TurnsContext,
   session: Session,
-  conversation: Conversation,
+  conversation: Pick<Conversation, 'evidence'>,
 ): Promise<TurnId | undefined> {
   const { store } = context;
   const current = await store.read(() => ask('session', session.id));

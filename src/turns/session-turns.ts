@@ -6,12 +6,14 @@ import type { Conversation, DriverEvent, SendOutcome } from '../drivers/port.ts'
 import { wakeLater } from '../ledger/agent-process.ts';
 import type { Failure } from '../ledger/execution.ts';
 import { isSettled } from '../ledger/execution.ts';
+import { mayBeJoined } from '../ledger/interruption.ts';
 import { markWritten, moveTurn, takeLane } from '../ledger/lane.ts';
 import type { CallEvidence } from '../ledger/parent.ts';
 import { ask } from '../ledger/questions.ts';
 import { sendFailed } from '../ledger/send-failed.ts';
 import type { Session } from '../ledger/session.ts';
 import type { Turn } from '../ledger/turn.ts';
+import type { Death } from './death.ts';
 import { buryAgent } from './death.ts';
 import type { NotOpened, OpenSession } from './opening.ts';
 import { openConversation } from './opening.ts';
@@ -39,6 +41,8 @@ export class SessionTurns {
   #sent: TurnId | undefined;
   /** The same, when nobody knows whether the agent has it. */
   #uncertain: TurnId | undefined;
+  /** Nothing of the session lives: there is nothing to adopt or to end. */
+  #isDead = false;
   #deaths = 0;
   #isDetached = false;
   #isRecovering = false;
@@ -155,7 +159,7 @@ export class SessionTurns {
     if (taken.value.why === 'busy' && this.#open) return steerNext(this.#context, this.sessionId, this.#open);
     if (taken.value.why === 'nothing') await this.#rest(session);
     const isIdle = !current && session.wakeTurn === null;
-    if (taken.value.why === 'stopped' && isIdle && this.#open) await this.#end('the session was stopped');
+    if (taken.value.why === 'stopped' && isIdle && !this.#isDead) await this.#end('the session was stopped');
   }
 
   async #send(session: Session, id: TurnId): Promise<void> {
@@ -219,13 +223,23 @@ export class SessionTurns {
   }
 
   async #end(reason: string): Promise<'dead' | 'unkillable'> {
+    const session = await this.#session();
+    // What an earlier process left may still live.
+    if (!this.#isDead && session) await this.#ensureOpen(session, true);
     const open = this.#open;
+    if (!open && !this.#isDead) return 'unkillable';
     this.#open = undefined;
     const result = open ? await open.conversation.end() : 'dead';
-    if (result === 'dead') this.#sent = undefined;
-    if (result === 'dead') await buryAgent(this.#context, this.sessionId, open?.conversation, { reason });
-    else this.#open = open;
+    if (result === 'dead') {
+      this.#sent = undefined;
+      await this.#bury(open?.conversation, { reason });
+    } else this.#open = open;
     return result;
+  }
+
+  async #bury(conversation: Conversation | undefined, death: Death): Promise<void> {
+    this.#isDead = true;
+    await buryAgent(this.#context, this.sessionId, conversation, death);
   }
 
   async #ensureOpen(session: Session, adoptOnly: boolean): Promise<OpenSession | undefined> {
@@ -243,6 +257,7 @@ export class SessionTurns {
     // Its process may have died while what it had said was being told.
     if (opened.isDead) return undefined;
     this.#open = opened.open;
+    this.#isDead = false;
     this.#sent = opened.pending ?? this.#sent;
     this.#uncertain = opened.pending;
     return this.#open;
@@ -252,7 +267,7 @@ export class SessionTurns {
     // Only a failure that may pass leaves it open whether the old process lives.
     if (code !== 'AGENT_FAILED') {
       const death = { reason: message, isRecordUnread: code === 'NOT_RUNNING' };
-      await buryAgent(this.#context, this.sessionId, undefined, death);
+      await this.#bury(undefined, death);
     }
     if (code === 'NOT_RUNNING') return;
     this.#context.report('agent.notOpened', { sessionId: session.id, code, message });
@@ -297,10 +312,11 @@ export class SessionTurns {
   async #stopCancelled({ conversation }: OpenSession): Promise<void> {
     const session = await this.#session();
     const id = session?.wakeTurn ?? session?.laneTurn;
-    if (id && (await this.#isCancelled(id))) {
-      const turn = await this.#turn(id);
-      if (turn?.state === 'running') await conversation.interrupt(turn.nativeTurnId ?? undefined);
-    }
+    const turn = id ? await this.#turn(id) : undefined;
+    if (turn?.state !== 'running' || !(await this.#isCancelled(turn.id))) return;
+    const { store, clock } = this.#context;
+    if (await store.read(() => mayBeJoined(clock.now(), turn))) return;
+    await conversation.interrupt(turn.nativeTurnId ?? undefined);
   }
 
   async #died(exit: Extract<DriverEvent, { type: 'exited' }>, conversation: Conversation): Promise<void> {
@@ -309,7 +325,7 @@ export class SessionTurns {
     // What became of a text that it had is in its record, which the next process may be able to read: it is asked first.
     if (this.#sent !== undefined) this.#own = undefined;
     this.#sent = undefined;
-    await buryAgent(this.#context, this.sessionId, conversation, { reason, position });
+    await this.#bury(conversation, { reason, position });
     this.#deaths++;
     const turn = await this.#laneTurn();
     if (turn?.state !== 'starting' || this.#deaths < deathLimit) return this.#deliver();

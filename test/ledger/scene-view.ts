@@ -46,6 +46,13 @@ export class SceneView {
     return listed(this.model.state.children, id);
   }
 
+  /** The one execution of this kind. */
+  only(kind: Execution['kind']): Execution {
+    const [row, ...others] = [...this.model.state.executions.values()].filter((each) => each.kind === kind);
+    if (!row || others.length > 0) throw new Error(`${others.length + (row ? 1 : 0)} executions are ${kind}`);
+    return row;
+  }
+
   /** The task that the agent of a session names so. */
   task(sessionId: SessionId, nativeId: string): Execution {
     const tasks = [...this.model.state.executions.values()].filter((row) => row.kind === 'task');

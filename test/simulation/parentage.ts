@@ -1,4 +1,3 @@
-import type { SessionId } from '../../src/base/ids.ts';
 import type { Execution } from '../../src/ledger/execution.ts';
 import type { CommitContext } from './checks-context.ts';
 import { describe } from './observer.ts';
@@ -53,18 +52,13 @@ function mayCount(context: CommitContext, work: Work, counted: Execution): boole
   const tasks = after.executions.filter((row) => row.kind === 'task' && row.runsIn === work.tells);
   if (tasks.some((task) => task.parentId === counted.id)) return true;
   const { activity } = work;
-  if (!activity)
-    return work.tells !== null && counted.runsIn === work.tells && isKnownByOrder(context, work.tells);
+  // The call of a background task may be counted on whatever turn runs then.
+  if (!activity) return work.tells !== null && counted.runsIn === work.tells;
   if (counted.kind === 'late') return activity.isLate || isAboutDropped(context, activity);
   const labels = new Set([...activity.carried.map((one) => one.label), ...activity.wokenBy]);
   if (counted.kind === 'message') return labels.has(counted.name);
   const results = continuations.get(counted.id) ?? new Set();
   return [...results].some((label) => labels.has(label));
-}
-
-/** A call of a background task that only its order places is counted on whatever turn runs then. */
-function isKnownByOrder({ world }: CommitContext, sessionId: SessionId): boolean {
-  return world.agents.get(sessionId)?.kind.capabilities.locatesCalls === 'byOrder';
 }
 
 /** What an agent does about a result that somebody has dropped meanwhile is late activity. */

@@ -1,11 +1,45 @@
+import { parseArgs } from 'node:util';
+import type { RuleName } from '../../src/ledger/rules.ts';
+import { rules } from '../../src/ledger/rules.ts';
 import { playHistory } from './history.ts';
 import { shrink } from './shrink.ts';
 
-const options = { seeds: 1000, from: 1, stop: 5, trace: 0, shrink: 0 };
-const words = process.argv.slice(2);
-for (let i = 0; i < words.length; i += 2) {
-  const name = (words[i] ?? '').replace(/^--/, '');
-  if (name in options) options[name as keyof typeof options] = Number(words[i + 1]);
+/*
+ * Plays histories from seeds and prints those that go wrong.
+ *
+ *   npm run simulate -- --seeds 100000 --from 1       so many seeds, from this one on
+ *                       --stop 5                      gives up after so many failures
+ *                       --trace 1 --shrink 1          tells each failing history, as short as it can be made; 2 tells more
+ *                       --without holders             switches a rule of src/ledger/rules.ts off
+ */
+const number = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0)
+    throw new Error(`"${text}" is not a number of seeds or a level`);
+  return value;
+};
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1000' },
+    from: { type: 'string', default: '1' },
+    stop: { type: 'string', default: '5' },
+    trace: { type: 'string', default: '0' },
+    shrink: { type: 'string', default: '0' },
+    without: { type: 'string' },
+  },
+});
+const { seeds, from, stop, trace, shrink: shrinks } = values;
+const options = {
+  seeds: number(seeds),
+  from: number(from),
+  stop: number(stop),
+  trace: number(trace),
+  shrink: number(shrinks),
+};
+if (values.without !== undefined) {
+  if (!(values.without in rules))
+    throw new Error(`no rule ${values.without}: there are ${Object.keys(rules).join(', ')}`);
+  rules[values.without as RuleName] = false;
 }
 const begun = Date.now();
 const kinds = new Map<string, number>();

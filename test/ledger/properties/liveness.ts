@@ -51,6 +51,8 @@ function checkRuns({ after, now }: Moment): string | undefined {
 function checkChecks({ after, now }: Moment): string | undefined {
   return firstOf(after.executions.values(), (row) => {
     if (row.name !== 'check' || row.state !== 'queued' || row.parentId === null) return undefined;
+    // Whoever cancelled it ends it.
+    if (row.cancelRequested) return undefined;
     const message = after.executions.get(row.parentId);
     return message?.open === 1 && !isWoken(after, 'drained', message.id, now)
       ? `the check of ${short(message.id)} is due, and nothing wakes it`
@@ -68,6 +70,17 @@ function checkDeadlines({ after, now }: Moment): string | undefined {
     return row.kind === 'outside' && !isSettled(row.state) && !isWoken(after, 'heartbeat', row.id, latest)
       ? `nothing looks whether ${short(row.id)} still beats`
       : undefined;
+  });
+}
+
+/** Whoever asked for a cancellation may die before all below has ended. */
+function checkCancellations({ after }: Moment): string | undefined {
+  return firstOf(after.executions.values(), (row) => {
+    if (row.closed || row.detachedAt !== null || !row.cancelRequested) return undefined;
+    if (row.cancelRequested.actor.kind === 'parent') return undefined;
+    return isWoken(after, 'deadline', row.id, Infinity)
+      ? undefined
+      : `${short(row.id)} is cancelled, and nothing sees to its end`;
   });
 }
 
@@ -147,5 +160,6 @@ export const livenessProperties: readonly Property[] = [
   { name: 'a run or a composite that could go on is owed a wake-up', check: checkRuns },
   { name: 'a check that is due is owed a wake-up', check: checkChecks },
   { name: 'a deadline that runs is owed a wake-up', check: checkDeadlines },
+  { name: 'what is cancelled is owed a wake-up until it is closed', check: checkCancellations },
   { name: 'what is open can be named', check: checkHolding },
 ];

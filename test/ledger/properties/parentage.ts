@@ -3,6 +3,7 @@ import type { Execution } from '../../../src/ledger/execution.ts';
 import { isSettled } from '../../../src/ledger/execution.ts';
 import type { Launched } from '../../../src/ledger/launch.ts';
 import type { Caller } from '../../../src/ledger/parent.ts';
+import type { Session } from '../../../src/ledger/session.ts';
 import { short } from '../calls.ts';
 import type { Moment, Property } from '../moment.ts';
 import { commandIf } from '../moment.ts';
@@ -52,7 +53,18 @@ function expected(state: State, caller: Caller): Expected {
   const [oldest] = tasks;
   if (!oldest) return { refused: call.state === 'ended' ? 'TURN_ENDED' : 'TURN_NOT_PROVEN' };
   const parent = oldest.parentId === null ? undefined : state.executions.get(oldest.parentId);
-  return parent ? { parent, source: 'task', holders: parentsOf(tasks) } : { refused: 'TURN_ENDED' };
+  if (!parent) return { refused: 'TURN_ENDED' };
+  // Background work that the running turn began may not have been told of yet.
+  const running = call.state === 'unknown' ? runningOwners(state, session) : [];
+  return { parent, source: 'task', holders: [...parentsOf(tasks), ...running] };
+}
+
+function runningOwners(state: State, session: Session): ExecutionId[] {
+  return [session.wakeTurn, session.laneTurn]
+    .map((id) => (id === null ? undefined : state.turns.get(id)))
+    .flatMap((turn) => (turn && turn.startedAt !== null ? listed(state.owners, turn.id) : []))
+    .filter((row) => !isSettled(row.state))
+    .map((row) => row.id);
 }
 
 function refusalBelow(parent: Execution | null): string | undefined {

@@ -1,0 +1,31 @@
+import type { Execution } from './execution.ts';
+import { isSettled } from './execution.ts';
+import type { Asking } from './questions.ts';
+import { ask } from './questions.ts';
+import type { Turn } from './turn.ts';
+
+/** When an end that was begun is begun again, should it not have come to its end: its caller may have died. In milliseconds. */
+export const endAgainMs = 60_000;
+
+/** Whether it still runs or waits for its turn, and nobody has cancelled it. */
+function isWanted(row: Execution): boolean {
+  return !isSettled(row.state) && row.cancelRequested === null;
+}
+
+/** Whether anybody still waits for what comes of this turn: then it is never interrupted (invariant 12). */
+export function* hasWantedOwner(turn: Turn): Asking<boolean> {
+  return (yield* ask('owners', turn.id)).some(isWanted);
+}
+
+/**
+ * Whether a text that somebody waits for is with the agent and may be taken up in this turn, which the agent began by
+ * itself: then its interruption waits for a while. Not for ever, since the agent may hang.
+ */
+export function* mayBeJoined(now: number, turn: Turn): Asking<boolean> {
+  const session = yield* ask('session', turn.sessionId);
+  if (session?.wakeTurn !== turn.id || session.laneTurn === null) return false;
+  const owners = yield* ask('owners', turn.id);
+  const begun = owners.map((owner) => owner.cancelRequested?.at ?? 0);
+  if (now - Math.max(turn.startedAt ?? turn.createdAt, ...begun) >= endAgainMs) return false;
+  return (yield* ask('owners', session.laneTurn)).some(isWanted);
+}
