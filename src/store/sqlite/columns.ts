@@ -12,16 +12,18 @@ type ColumnType = 'text' | 'integer' | 'flag' | 'json';
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;
-  /** The value of most rows, the schema's default: an insert names the column only where one of these differs. */
+  /** The value of most rows: an insert binds the column only where it differs. */
   readonly usual: Param | undefined;
+  /** Whether the schema has the usual value as the default, so that the column need not be named either. */
+  readonly isDefault: boolean;
 }
 
 /** A column for each field of a row: a field that is forgotten does not compile. */
 export type Columns<Row> = { readonly [Field in keyof Row]-?: Column };
 
 const column =
-  (type: ColumnType, usual?: Param) =>
-  (name: string): Column => ({ name, type, usual });
+  (type: ColumnType, usual?: Param, isDefault = true) =>
+  (name: string): Column => ({ name, type, usual, isDefault });
 const text = column('text');
 const integer = column('integer');
 const flag = column('flag');
@@ -31,6 +33,8 @@ const seldom = {
   integer: column('integer', null),
   json: column('json', null),
 };
+/** Text that is nearly always the same, written into the statement. */
+const mostly = (value: string): ((name: string) => Column) => column('text', value, false);
 
 export const executionColumns: Columns<Execution> = {
   id: text('id'),
@@ -42,11 +46,11 @@ export const executionColumns: Columns<Execution> = {
   name: text('name'),
   key: seldom.text('key'),
   attempt: column('integer', 1)('attempt'),
-  project: text('project'),
-  runsIn: text('runs_in'),
-  reportsTo: text('reports_to'),
-  mode: text('mode'),
-  cancelledBy: text('cancelled_by'),
+  project: mostly('default')('project'),
+  runsIn: seldom.text('runs_in'),
+  reportsTo: seldom.text('reports_to'),
+  mode: mostly('none')('mode'),
+  cancelledBy: seldom.text('cancelled_by'),
   runId: seldom.text('run_id'),
   runIndex: seldom.integer('run_index'),
   correlationId: seldom.text('correlation_id'),
@@ -56,7 +60,7 @@ export const executionColumns: Columns<Execution> = {
   timeoutMs: seldom.integer('timeout_ms'),
   wakeOnClose: seldom.text('wake_on_close'),
   createdAt: integer('created_at'),
-  state: text('state'),
+  state: mostly('running')('state'),
   waiting: seldom.json('waiting'),
   open: column('integer', 0)('open'),
   closed: column('flag', false)('closed'),
@@ -83,8 +87,8 @@ export const noticeColumns: Columns<Notice> = {
   rootId: text('root_id'),
   countedOn: text('counted_on'),
   sessionId: text('session_id'),
-  mode: text('mode'),
-  state: text('state'),
+  mode: mostly('each')('mode'),
+  state: mostly('owed')('state'),
   attempt: integer('attempt'),
   epoch: integer('epoch'),
   steerId: seldom.text('steer_id'),
@@ -102,15 +106,15 @@ export const sessionColumns: Columns<Session> = {
   project: text('project'),
   agent: text('agent'),
   cwd: text('cwd'),
-  title: text('title'),
+  title: seldom.text('title'),
   state: text('state'),
-  hostedBy: text('hosted_by'),
-  laneTurn: text('lane_turn'),
-  wakeTurn: text('wake_turn'),
-  lastTurn: text('last_turn'),
+  hostedBy: seldom.text('hosted_by'),
+  laneTurn: seldom.text('lane_turn'),
+  wakeTurn: seldom.text('wake_turn'),
+  lastTurn: seldom.text('last_turn'),
   epoch: integer('epoch'),
   node: text('node'),
-  nativeId: text('native_id'),
+  nativeId: seldom.text('native_id'),
   position: integer('position'),
   createdAt: integer('created_at'),
   lastActivityAt: integer('last_activity_at'),
@@ -124,13 +128,13 @@ export const turnColumns: Columns<Turn> = {
   cause: text('cause'),
   state: text('state'),
   text: text('text'),
-  nativeTurnId: text('native_turn_id'),
+  nativeTurnId: seldom.text('native_turn_id'),
   position: integer('position'),
-  writtenAt: integer('written_at'),
+  writtenAt: seldom.integer('written_at'),
   createdAt: integer('created_at'),
-  startedAt: integer('started_at'),
-  endedAt: integer('ended_at'),
-  status: text('status'),
+  startedAt: seldom.integer('started_at'),
+  endedAt: seldom.integer('ended_at'),
+  status: seldom.text('status'),
 };
 
 export const inputColumns: Columns<Input> = {
@@ -139,18 +143,18 @@ export const inputColumns: Columns<Input> = {
   position: integer('position'),
   text: text('text'),
   wantsSteer: flag('wants_steer'),
-  steerId: text('steer_id'),
+  steerId: seldom.text('steer_id'),
 };
 
 export const steerColumns: Columns<Steer> = {
   id: text('id'),
   sessionId: text('session_id'),
   turnId: text('turn_id'),
-  messageId: text('message_id'),
+  messageId: seldom.text('message_id'),
   text: text('text'),
   state: text('state'),
   createdAt: integer('created_at'),
-  endedAt: integer('ended_at'),
+  endedAt: seldom.integer('ended_at'),
 };
 
 export const runColumns: Columns<Run> = {
@@ -158,16 +162,16 @@ export const runColumns: Columns<Run> = {
   project: text('project'),
   name: text('name'),
   sessionId: text('session_id'),
-  ownerId: text('owner_id'),
+  ownerId: seldom.text('owner_id'),
   plan: json('plan'),
   cursor: integer('cursor'),
-  currentId: text('current_id'),
+  currentId: seldom.text('current_id'),
   state: text('state'),
-  outcome: text('outcome'),
-  outcomeCode: text('outcome_code'),
+  outcome: seldom.text('outcome'),
+  outcomeCode: seldom.text('outcome_code'),
   cancelRequested: flag('cancel_requested'),
   createdAt: integer('created_at'),
-  endedAt: integer('ended_at'),
+  endedAt: seldom.integer('ended_at'),
 };
 
 /** A field's value as a parameter. */

@@ -1,18 +1,18 @@
 import type { ExecutionId } from '../../base/ids.ts';
 import type { Execution } from '../../ledger/execution.ts';
 import type { TurnOwner } from '../../ledger/turn.ts';
-import type { Database, Param } from './driver.ts';
+import type { Database, Param, Statement } from './driver.ts';
 
 /**
  * The statements that count and end. One statement a function. Those that change a deficit name the one they were
- * computed from, and answer false when the row has another. Where nothing closes, `closed` is not named, so that its
- * indexes are not touched.
+ * computed from: where the row has another, none is changed, and `Database.checkWrites` stops the commit. What does not
+ * change is not named, so that its checks are not made and its indexes are not touched.
  */
 export interface CountStatements {
-  count(from: Execution, open: number): boolean;
-  close(from: Execution, to: Execution): boolean;
-  settle(from: Execution, to: Execution): boolean;
-  settleAndClose(from: Execution, to: Execution): boolean;
+  count(from: Execution, open: number): void;
+  close(from: Execution, to: Execution): void;
+  /** Settles, and closes if it is closed then. */
+  settle(from: Execution, to: Execution): void;
   insertHold(executionId: ExecutionId, holderId: ExecutionId): void;
   holdersOf(id: ExecutionId): readonly ExecutionId[];
   insertOwner(row: TurnOwner): void;
@@ -20,7 +20,6 @@ export interface CountStatements {
 }
 
 const fence = 'WHERE id = ? AND open = ? AND closed = 0';
-const ending = 'state = ?, ended_at = ?, error = ?, result = ?, usage = ?, waiting = NULL, open = ?';
 const closing = 'closed = 1, closed_at = ?, outcome = ?, outcome_code = ?';
 const unsettled = "state IN ('queued', 'running')";
 
@@ -28,8 +27,16 @@ const unsettled = "state IN ('queued', 'running')";
 export function countStatements(db: Database): CountStatements {
   const count = db.prepare(`UPDATE executions SET open = ? ${fence}`);
   const close = db.prepare(`UPDATE executions SET open = 0, ${closing} ${fence}`);
-  const settle = db.prepare(`UPDATE executions SET ${ending} ${fence} AND ${unsettled}`);
-  const settleAndClose = db.prepare(`UPDATE executions SET ${ending}, ${closing} ${fence} AND ${unsettled}`);
+  const settles = new Map<string, Statement>();
+  const settle = (columns: string): Statement => {
+    const known = settles.get(columns);
+    if (known) return known;
+    const made = db.prepare(
+      `UPDATE executions SET state = ?, ended_at = ?${columns} ${fence} AND ${unsettled}`,
+    );
+    settles.set(columns, made);
+    return made;
+  };
   const hold = db.prepare('INSERT INTO holds (execution_id, holder_id) VALUES (?, ?)');
   const holders = db.prepare(
     'SELECT json_group_array(holder_id) FROM (SELECT holder_id FROM holds WHERE execution_id = ? ORDER BY holder_id)',
@@ -37,28 +44,47 @@ export function countStatements(db: Database): CountStatements {
   const owner = db.prepare('INSERT INTO turn_owners (turn_id, position, execution_id) VALUES (?, ?, ?)');
   const input = db.prepare('DELETE FROM inputs WHERE execution_id = ?');
   return {
-    count: (from, open) => count.run([open, from.id, from.open]).changes === 1,
+    count: (from, open) => count.writeOne([open, from.id, from.open]),
     close: ({ id, open }, { closedAt, outcome, outcomeCode }) =>
-      close.run([closedAt, outcome, outcomeCode, id, open]).changes === 1,
+      close.writeOne([closedAt, outcome, outcomeCode, id, open]),
     settle: (from, to) => {
-      const params = endingOf(to);
+      const params: Param[] = [to.state, to.endedAt];
+      const columns = changesOf(from, to, params);
       params.push(from.id, from.open);
-      return settle.run(params).changes === 1;
+      settle(columns).writeOne(params);
     },
-    settleAndClose: (from, to) => {
-      const params = endingOf(to);
-      params.push(to.closedAt, to.outcome, to.outcomeCode, from.id, from.open);
-      return settleAndClose.run(params).changes === 1;
-    },
-    insertHold: (executionId, holderId) => void hold.run([executionId, holderId]),
+    insertHold: (executionId, holderId) => hold.writeOne([executionId, holderId]),
     holdersOf: (id) => holders.json([id]) as ExecutionId[],
-    insertOwner: ({ turnId, position, executionId }) => void owner.run([turnId, position, executionId]),
+    insertOwner: ({ turnId, position, executionId }) => owner.writeOne([turnId, position, executionId]),
     removeInput: (id) => input.run([id]).changes === 1,
   };
 }
 
-function endingOf({ state, endedAt, error, result, usage, open }: Execution): Param[] {
-  return [state, endedAt, jsonOf(error), result, jsonOf(usage), open];
+/** The columns that an end changes beside the state, whose values it appends. There are few sets of them. */
+function changesOf(from: Execution, to: Execution, params: Param[]): string {
+  let columns = '';
+  if (from.open !== to.open) {
+    columns += ', open = ?';
+    params.push(to.open);
+  }
+  if (from.waiting !== null) columns += ', waiting = NULL';
+  if (from.result !== to.result) {
+    columns += ', result = ?';
+    params.push(to.result);
+  }
+  if (from.error !== to.error) {
+    columns += ', error = ?';
+    params.push(jsonOf(to.error));
+  }
+  if (from.usage !== to.usage) {
+    columns += ', usage = ?';
+    params.push(jsonOf(to.usage));
+  }
+  if (!to.closed) return columns;
+  params.push(to.closedAt);
+  if (to.parentId !== null) return `${columns}, closed = 1, closed_at = ?`;
+  params.push(to.outcome, to.outcomeCode);
+  return `${columns}, ${closing}`;
 }
 
 function jsonOf(value: object | null): string | null {

@@ -40,6 +40,7 @@ function prepare(connection: NodeDatabase, sql: string): RawStatement {
   statement.setReturnArrays?.(true);
   return {
     run: (params) => statement.run(...params),
+    execute: (params) => void statement.run(...params),
     get: (params) => {
       const row = statement.get(...params);
       return row === undefined ? undefined : cellsOf(row);
@@ -75,7 +76,7 @@ class TransactionState {
       this.#open = after;
       return result;
     };
-    return { ...statement, run };
+    return { ...statement, run, execute: (params) => void run(params) };
   }
 }
 

@@ -127,6 +127,37 @@ describe.each(libraries)('the driver on %s', (library) => {
     other.close();
   });
 
+  it('a statement that failed works again, however it is called', () => {
+    const insert = db.prepare('INSERT INTO t (s) VALUES (?)');
+    const returning = db.prepare('INSERT INTO t (s) VALUES (?) RETURNING s');
+    for (const call of ['run', 'writeOne'] as const) {
+      expect(kindOf(() => insert[call](['bad']))).toBe('constraint');
+      expect(kindOf(() => insert.writeOne(['good']))).toBe('nothing thrown');
+    }
+    for (const call of ['row', 'rows'] as const) {
+      expect(kindOf(() => returning[call](['bad']))).toBe('constraint');
+      expect(returning.row(['good'])).toEqual(['good']);
+    }
+    expect(db.prepare('SELECT count(*) FROM t').row([])).toEqual([4]);
+    db.checkWrites();
+  });
+
+  it('tells of a write that changed no row, or several', () => {
+    const update = db.prepare('UPDATE t SET n = 1 WHERE s = ?');
+    const insert = db.prepare('INSERT INTO t (s) VALUES (?)');
+    const uncertain = (): string => kindOf(() => db.checkWrites());
+    insert.writeOne(['a']);
+    insert.run(['b']);
+    update.writeOne(['a']);
+    update.run(['nobody']);
+    db.exec("UPDATE t SET n = 2; INSERT INTO t (s) VALUES ('b')");
+    expect(uncertain()).toBe('nothing thrown');
+    update.writeOne(['nobody']);
+    expect([uncertain(), uncertain()]).toEqual(['other', 'nothing thrown']);
+    update.writeOne(['b']);
+    expect([uncertain(), uncertain()]).toEqual(['other', 'nothing thrown']);
+  });
+
   it('knows whether a transaction is open', () => {
     const run = (sql: string): unknown => db.prepare(sql).run([]);
     run('BEGIN IMMEDIATE');

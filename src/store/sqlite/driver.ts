@@ -11,6 +11,11 @@ export type Param = string | number | boolean | null;
  */
 export interface Statement {
   run(params: Param[]): Ran;
+  /**
+   * Runs what must write exactly one row. Whether it did is not answered, since asking is a third of what it costs:
+   * `Database.checkWrites` tells before the commit.
+   */
+  writeOne(params: Param[]): void;
   /** The first row, or undefined. */
   row(params: Param[]): Cell[] | undefined;
   rows(params: Param[]): Cell[][];
@@ -23,6 +28,8 @@ export interface Database {
   readonly library: 'libsql' | 'node';
   readonly inTransaction: boolean;
   prepare(sql: string): Statement;
+  /** Throws when a `writeOne` since the last check, or since the last error, wrote no row, or more than one. */
+  checkWrites(): void;
   /** Runs a script without parameters. */
   exec(sql: string): void;
   close(): void;
@@ -48,12 +55,40 @@ export function hasNodeSqlite(version = process.versions.node): boolean {
   return major > 22 || (major === 22 && minor >= 13);
 }
 
+/** How many rows the connection should have changed by now, against how many it says it has. */
+class Writes {
+  expected = 0;
+  readonly #total: RawStatement;
+
+  constructor(raw: RawDatabase) {
+    this.#total = raw.prepare('SELECT total_changes()');
+  }
+
+  /** After a script or an error: nobody knows how many rows it changed. */
+  begin(): void {
+    this.expected = this.#changed();
+  }
+
+  areAsExpected(): boolean {
+    const changed = this.#changed();
+    const isRight = changed === this.expected;
+    this.expected = changed;
+    return isRight;
+  }
+
+  #changed(): number {
+    return Number(this.#total.get([])?.[0]);
+  }
+}
+
 class GuardedDatabase implements Database {
   readonly library: 'libsql' | 'node';
   readonly #raw: RawDatabase;
+  readonly #writes: Writes;
 
   constructor(raw: RawDatabase) {
     this.#raw = raw;
+    this.#writes = new Writes(raw);
     this.library = raw.library;
   }
 
@@ -65,11 +100,24 @@ class GuardedDatabase implements Database {
     return new GuardedStatement(
       guarded(() => this.#raw.prepare(sql)),
       sql,
+      this.#writes,
+    );
+  }
+
+  checkWrites(): void {
+    if (guarded(() => this.#writes.areAsExpected())) return;
+    throw new DatabaseError(
+      'other',
+      'a row is not what it was remembered to be: a statement did not change it',
     );
   }
 
   exec(sql: string): void {
-    guarded(() => this.#raw.exec(sql));
+    try {
+      guarded(() => this.#raw.exec(sql));
+    } finally {
+      guarded(() => this.#writes.begin());
+    }
   }
 
   close(): void {
@@ -85,19 +133,35 @@ class GuardedStatement implements Statement {
   readonly #raw: RawStatement;
   readonly #sql: string;
   readonly #count: number;
+  readonly #writes: Writes;
+  readonly #isWriting: boolean;
 
-  constructor(raw: RawStatement, sql: string) {
+  constructor(raw: RawStatement, sql: string, writes: Writes) {
     this.#raw = raw;
     this.#sql = sql;
     this.#count = countParameters(sql);
+    this.#writes = writes;
+    this.#isWriting = /^\s*(INSERT|UPDATE|DELETE)\b/i.test(sql);
   }
 
   run(params: Param[]): Ran {
     const bound = this.#bind(params);
     try {
-      return this.#raw.run(bound);
+      const ran = this.#raw.run(bound);
+      if (this.#isWriting) this.#writes.expected += ran.changes;
+      return ran;
     } catch (thrown) {
-      throw toDatabaseError(thrown, this.#sql);
+      throw this.#failed(thrown);
+    }
+  }
+
+  writeOne(params: Param[]): void {
+    const bound = this.#bind(params);
+    try {
+      this.#raw.execute(bound);
+      this.#writes.expected++;
+    } catch (thrown) {
+      throw this.#failed(thrown);
     }
   }
 
@@ -105,18 +169,21 @@ class GuardedStatement implements Statement {
     const bound = this.#bind(params);
     try {
       const cells = this.#raw.get(bound);
+      if (this.#isWriting && cells) this.#writes.expected++;
       return cells && unescapeCells(cells);
     } catch (thrown) {
-      throw toDatabaseError(thrown, this.#sql);
+      throw this.#failed(thrown);
     }
   }
 
   rows(params: Param[]): Cell[][] {
     const bound = this.#bind(params);
     try {
-      return this.#raw.all(bound).map(unescapeCells);
+      const rows = this.#raw.all(bound).map(unescapeCells);
+      if (this.#isWriting) this.#writes.expected += rows.length;
+      return rows;
     } catch (thrown) {
-      throw toDatabaseError(thrown, this.#sql);
+      throw this.#failed(thrown);
     }
   }
 
@@ -126,11 +193,17 @@ class GuardedStatement implements Statement {
     try {
       cells = this.#raw.get(bound);
     } catch (thrown) {
-      throw toDatabaseError(thrown, this.#sql);
+      throw this.#failed(thrown);
     }
     const text = cells?.[0];
     if (text === undefined || text === null) return undefined;
     return parseDocument(String(text));
+  }
+
+  #failed(thrown: unknown): DatabaseError {
+    const error = toDatabaseError(thrown, this.#sql);
+    if (this.#isWriting) this.#writes.begin();
+    return error;
   }
 
   #bind(params: Param[]): (string | number | null)[] {

@@ -54,7 +54,7 @@ export function eventStatements(db: Database): EventStatements {
           written.push([type, at, rootId, sessionId, data]);
           stored.push({ type, at, rootId, sessionId, data, sequence: ++place });
         }
-        insert.run([place, written.length, JSON.stringify(written)]);
+        insert.writeOne([place, written.length, JSON.stringify(written)]);
       }
       remembered = place;
       return stored;

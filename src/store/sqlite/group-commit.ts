@@ -146,6 +146,7 @@ export class GroupCommit<Told> {
       this.#begin.run([]);
       for (const pending of batch) outcomes.push(run(pending));
       told = this.#store.write();
+      this.#db.checkWrites();
       reach('commit.before');
       this.#commit.run([]);
     } catch (error) {
@@ -173,6 +174,7 @@ export class GroupCommit<Told> {
     this.#savepoint.run([]);
     try {
       const value = pending.run();
+      this.#db.checkWrites();
       this.#release.run([]);
       return { value };
     } catch (error) {

@@ -10,6 +10,8 @@ export interface Ran {
 /** What both libraries have in common once their calls are made alike. */
 export interface RawStatement {
   run(params: readonly (string | number | null)[]): Ran;
+  /** Runs it and answers nothing, in the cheapest way that the library has. */
+  execute(params: readonly (string | number | null)[]): void;
   get(params: readonly (string | number | null)[]): Cell[] | undefined;
   all(params: readonly (string | number | null)[]): Cell[][];
 }

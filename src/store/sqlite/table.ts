@@ -5,6 +5,8 @@ import type { Cell } from './raw-database.ts';
 
 /** How many rows of a table are kept in memory. */
 const cachedRows = 8_192;
+/** How many insert statements of a table are kept: rows have few shapes. */
+const keptInserts = 100;
 /** Rows with a longer text than this, in characters, are not kept. */
 const cachedTextLength = 4_096;
 
@@ -32,10 +34,11 @@ export class Table<Row extends object> {
   readonly #fields: readonly (string & keyof Row)[];
   readonly #cells: readonly Column[];
   readonly #select: Statement;
-  readonly #insertAll: Statement;
-  readonly #insertUsual: Statement;
+  readonly #inserts = new Map<number, Statement>();
   readonly #patches = new Map<string, Statement>();
   readonly #cache = new Map<string, Row>();
+  /** No stored id is greater. A rollback does not lower it, which costs a question at most. */
+  #greatest: string;
 
   constructor(db: Database, shape: TableShape<Row>) {
     this.#db = db;
@@ -45,8 +48,8 @@ export class Table<Row extends object> {
     this.columnList = this.#cells.map((cell) => cell.name).join(', ');
     this.selection = `json_array(${this.columnList})`;
     this.#select = db.prepare(`SELECT ${this.selection} FROM ${shape.table} WHERE ${this.#keyColumn} = ?`);
-    this.#insertAll = db.prepare(this.#insertion(this.#cells));
-    this.#insertUsual = db.prepare(this.#insertion(this.#cells.filter((cell) => cell.usual === undefined)));
+    const greatest = db.prepare(`SELECT max(${this.#keyColumn}) FROM ${shape.table}`).row([]);
+    this.#greatest = String(greatest?.[0] ?? '');
   }
 
   get #keyColumn(): string {
@@ -56,6 +59,8 @@ export class Table<Row extends object> {
   get(id: string): Row | undefined {
     const cached = this.#cache.get(id);
     if (cached) return cached;
+    // Every registration asks whether it was made before; ids sort by birth, so the answer is nearly always here.
+    if (id > this.#greatest) return undefined;
     const cells = this.#select.json([id]);
     if (cells === undefined) return undefined;
     const row = this.decode(cells as Cell[]);
@@ -73,22 +78,21 @@ export class Table<Row extends object> {
   }
 
   insert(row: Row): void {
-    const usual = this.#usualParams(row);
-    if (usual) this.#insertUsual.run(usual);
-    else this.#insertAll.run(this.#fields.map((field, i) => encode(this.#cells[i] as Column, row[field])));
-    this.keep(String(row[this.#shape.key]), row);
-  }
-
-  /** The parameters of the short insert, or undefined when a column has another than its usual value. */
-  #usualParams(row: Row): Param[] | undefined {
+    // Binding a value costs as much as storing it, so a row binds only what is unusual of it: a statement for each set of
+    // unusual columns, numbered by its bits (a double has 53; no table has as many columns).
     const params: Param[] = [];
-    for (let i = 0; i < this.#fields.length; i++) {
+    let unusual = 0;
+    for (let i = 0, bit = 1; i < this.#fields.length; i++, bit *= 2) {
       const cell = this.#cells[i] as Column;
       const value = row[this.#fields[i] as keyof Row];
-      if (cell.usual === undefined) params.push(encode(cell, value));
-      else if (value !== cell.usual) return undefined;
+      if (value === cell.usual) continue;
+      unusual += bit;
+      params.push(encode(cell, value));
     }
-    return params;
+    this.#insertOf(unusual).writeOne(params);
+    const id = String(row[this.#shape.key]);
+    if (id > this.#greatest) this.#greatest = id;
+    this.keep(id, row);
   }
 
   /** Throws when there is no such row. Fields that are undefined are left alone. */
@@ -143,10 +147,18 @@ export class Table<Row extends object> {
     return column;
   }
 
-  #insertion(cells: readonly Column[]): string {
-    const names = cells.map((cell) => cell.name).join(', ');
-    const places = cells.map(() => '?').join(', ');
-    return `INSERT INTO ${this.#shape.table} (${names}) VALUES (${places})`;
+  #insertOf(unusual: number): Statement {
+    const known = this.#inserts.get(unusual);
+    if (known) return known;
+    const isBound = (i: number): boolean => Math.floor(unusual / 2 ** i) % 2 === 1;
+    const named = this.#cells.map((cell, i) => ({ cell, isBound: isBound(i) }));
+    const needed = named.filter(({ cell, isBound: is }) => is || !cell.isDefault);
+    const names = needed.map(({ cell }) => cell.name).join(', ');
+    const values = needed.map(({ cell, isBound: is }) => (is ? '?' : `'${cell.usual}'`)).join(', ');
+    const made = this.#db.prepare(`INSERT INTO ${this.#shape.table} (${names}) VALUES (${values})`);
+    if (this.#inserts.size >= keptInserts) this.#inserts.clear();
+    this.#inserts.set(unusual, made);
+    return made;
   }
 
   #patch(fields: readonly string[]): Statement {

@@ -104,19 +104,16 @@ export class SqliteTables implements Tables {
   shift(id: ExecutionId, by: number, now: number): Execution {
     const row = this.#execution(id);
     const shifted = withDeficit(row, row.open + by, now);
-    const isWritten = shifted.closed
-      ? this.#counts.close(row, shifted)
-      : this.#counts.count(row, shifted.open);
-    return this.#written(isWritten, shifted);
+    if (shifted.closed) this.#counts.close(row, shifted);
+    else this.#counts.count(row, shifted.open);
+    return this.#written(shifted);
   }
 
   settle(effect: SettleEffect, now: number): Execution {
     const row = this.#execution(effect.id);
     const ended = settled(row, effect, now);
-    const isWritten = ended.closed
-      ? this.#counts.settleAndClose(row, ended)
-      : this.#counts.settle(row, ended);
-    return this.#written(isWritten, ended);
+    this.#counts.settle(row, ended);
+    return this.#written(ended);
   }
 
   addFailures(id: ExecutionId, by: number): void {
@@ -138,12 +135,13 @@ export class SqliteTables implements Tables {
     return row;
   }
 
-  // The statement names the deficit that it was computed from: what is remembered can be wrong, but never written.
-  #written(isWritten: boolean, row: Execution): Execution {
-    if (!isWritten) throw new Error(`${row.id} is not what it was remembered to be`);
+  // The statement names the deficit that it was computed from: what is remembered can be wrong, but never committed.
+  #written(row: Execution): Execution {
     // Nobody asks much about what is closed, and what lives briefly costs the garbage collector little.
-    if (row.closed) this.executions.forget(row.id);
-    else this.executions.keep(row.id, row);
+    if (row.closed) {
+      this.executions.forget(row.id);
+      this.#holders.delete(row.id);
+    } else this.executions.keep(row.id, row);
     return row;
   }
 
