@@ -74,7 +74,7 @@ test('a character cut by a chunk or by two writes stays whole, and bytes that ar
   expect(lines[1]?.[0]).toBe('\0\uFFFD\uFFFDA');
 });
 
-test('a line over the bound is reported once, skipped and not kept', async () => {
+test('a line over the bound is skipped and not kept, and reported each time that so much was skipped', async () => {
   const following = follow(0, 100_000);
   for (let i = 0; i < 10; i++) {
     appendFileSync(path, 'y'.repeat(50_000));
@@ -83,11 +83,22 @@ test('a line over the bound is reported once, skipped and not kept', async () =>
   appendFileSync(path, '\nafter\n');
   await following.drain();
   expect(lines).toEqual([['after', 500_007]]);
-  expect(noise).toHaveLength(1);
+  expect(noise).toHaveLength(3);
   appendFileSync(path, `${'z'.repeat(100_000)}\n${'z'.repeat(100_001)}\n`);
   await following.drain();
   expect(lines).toHaveLength(2);
-  expect(noise).toHaveLength(2);
+  expect(noise).toHaveLength(4);
+});
+
+test('what is passed over is not read, however much there is, and an end of it is reached', async () => {
+  const following = follow();
+  writeFileSync(path, 'one\n');
+  await following.drain();
+  following.passOver();
+  appendFileSync(path, 'two\n'.repeat(1_000_000));
+  await following.drain();
+  expect(lines).toEqual([['one', 4]]);
+  expect(following.dropTail()).toBe(0);
 });
 
 test('a truncated file is read again from its start', async () => {

@@ -9,9 +9,9 @@ export interface TailOptions {
   readonly clock: Clock;
   /** A line without its newline, and the offset behind it: reading again from there gives the next line. */
   readonly onLine: (line: string, endOffset: number) => void;
-  /** Something in the file is not a line that can be delivered; a sentence. */
-  readonly onNoise: (what: string) => void;
-  /** Longer lines are skipped and reported, not kept in memory. Bytes, default 32 MiB. */
+  /** Something in the file is not a line that can be delivered; a sentence, and how many bytes were skipped. */
+  readonly onNoise: (what: string, bytes: number) => void;
+  /** Longer lines are skipped and reported, each time that so much was skipped. Bytes, default 32 MiB. */
   readonly maxLineBytes?: number;
 }
 
@@ -39,6 +39,9 @@ export class LineTail {
   #readTo: number;
   #parts: Buffer[] = [];
   #isSkipping = false;
+  /** How far the bytes of the line that is being skipped were reported. */
+  #reportedTo = 0;
+  #isPassing = false;
   #isReading = false;
   #isClosed = false;
   #drains: { target: number; resolve: () => void }[] = [];
@@ -72,6 +75,11 @@ export class LineTail {
     });
   }
 
+  /** Delivers nothing more: what is there, and what still comes, is passed over unread. */
+  passOver(): void {
+    this.#isPassing = true;
+  }
+
   /** Says how many bytes of a line without an end are left, and forgets them: the writer is dead. */
   dropTail(): number {
     const bytes = this.#readTo - this.#lineStart;
@@ -93,7 +101,7 @@ export class LineTail {
   #stopWatching(): void {
     this.#watcher?.close();
     this.#watcher = undefined;
-    if (!this.#isClosed) this.#options.onNoise('the output cannot be watched; it is polled instead');
+    if (!this.#isClosed) this.#options.onNoise('the output cannot be watched; it is polled instead', 0);
   }
 
   #check(): void {
@@ -115,6 +123,10 @@ export class LineTail {
     this.#noticeTruncation();
     const limit = this.#readTo + burstBytes;
     while (!this.#isClosed) {
+      if (this.#isPassing) {
+        this.#forgetLine(fstatSync(this.#fd).size);
+        return this.#finish();
+      }
       const count = readSync(this.#fd, this.#chunk, 0, chunkBytes, this.#readTo);
       if (count === 0) return this.#finish();
       this.#take(this.#chunk.subarray(0, count));
@@ -143,7 +155,7 @@ export class LineTail {
 
   #noticeTruncation(): void {
     if (this.#isClosed || fstatSync(this.#fd).size >= this.#readTo) return;
-    this.#options.onNoise(`the output was truncated below offset ${this.#readTo}; reading from its start`);
+    this.#options.onNoise(`the output was truncated below offset ${this.#readTo}; reading from its start`, 0);
     this.#isSkipping = false;
     this.#forgetLine(0);
   }
@@ -151,11 +163,11 @@ export class LineTail {
   #take(bytes: Buffer): void {
     const base = this.#readTo;
     let position = 0;
-    for (let end = bytes.indexOf(10); end >= 0 && !this.#isClosed; end = bytes.indexOf(10, position)) {
+    for (let end = bytes.indexOf(10); end >= 0 && !this.#isOver; end = bytes.indexOf(10, position)) {
       this.#finishLine(bytes.subarray(position, end), base + end + 1);
       position = end + 1;
     }
-    if (this.#isClosed) return;
+    if (this.#isOver) return;
     this.#readTo = base + bytes.length;
     if (position < bytes.length) this.#keep(bytes.subarray(position));
   }
@@ -175,10 +187,14 @@ export class LineTail {
   }
 
   #keep(bytes: Buffer): void {
-    if (this.#isSkipping) return;
+    if (this.#isSkipping) {
+      if (this.#readTo - this.#reportedTo > this.#maxLineBytes) this.#reportOversize();
+      return;
+    }
     if (this.#readTo - this.#lineStart > this.#maxLineBytes) {
       this.#isSkipping = true;
       this.#parts = [];
+      this.#reportedTo = this.#lineStart;
       this.#reportOversize();
       return;
     }
@@ -186,10 +202,17 @@ export class LineTail {
     this.#parts.push(Buffer.from(bytes));
   }
 
+  // Again and again while it goes on, so that whoever listens can tell a long line from one without an end.
   #reportOversize(): void {
+    this.#reportedTo = this.#readTo;
     this.#options.onNoise(
       `a line at offset ${this.#lineStart} is longer than ${this.#maxLineBytes} bytes; skipped`,
+      this.#maxLineBytes,
     );
+  }
+
+  get #isOver(): boolean {
+    return this.#isClosed || this.#isPassing;
   }
 
   #forgetLine(offset: number): void {

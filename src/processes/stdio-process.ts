@@ -26,9 +26,9 @@ export interface StdioListener {
   readonly onLine: (line: string, endOffset: number) => void;
   /** Exactly once, when the program is verified dead and everything it wrote has been delivered. */
   readonly onExit: (reason: string) => void;
-  /** Something in the output is not a line that can be delivered (too long, torn, truncated); a sentence. */
-  readonly onNoise?: (what: string) => void;
-  /** Longer lines are skipped and reported as noise. Bytes, default 32 MiB. */
+  /** Something in the output is no line that can be delivered (too long, torn, truncated): a sentence, and its size. */
+  readonly onNoise?: (what: string, bytes: number) => void;
+  /** Longer lines are skipped and reported as noise, each time that so much was skipped. Bytes, default 32 MiB. */
   readonly maxLineBytes?: number;
 }
 
@@ -84,7 +84,7 @@ export class StdioProcess {
       from,
       clock: this.#clock,
       onLine,
-      onNoise: (what) => listener.onNoise?.(what),
+      onNoise: (what, bytes) => listener.onNoise?.(what, bytes),
       ...(maxLineBytes === undefined ? {} : { maxLineBytes }),
     });
     this.#tail.start();
@@ -95,6 +95,11 @@ export class StdioProcess {
   /** Resolves when everything that the program had written at the time of the call was delivered. */
   drain(): Promise<void> {
     return this.#tail?.drain() ?? Promise.resolve();
+  }
+
+  /** No line is delivered any more: the output is of no use. `onExit` still comes. */
+  passOver(): void {
+    this.#tail?.passOver();
   }
 
   /** The last bytes of the program's stderr, as text. */
@@ -158,7 +163,7 @@ export class StdioProcess {
     await this.drain();
     if (this.#isClosed) return;
     const torn = this.#tail?.dropTail() ?? 0;
-    if (torn > 0) this.#listener?.onNoise?.(`the program died within a line; ${torn} bytes dropped`);
+    if (torn > 0) this.#listener?.onNoise?.(`the program died within a line; ${torn} bytes dropped`, torn);
     this.#listener?.onExit(this.#reason());
   }
 

@@ -1,6 +1,7 @@
 import { AGENT_METHODS } from '@agentclientprotocol/sdk';
 import type { StdioProcess } from '../../processes/stdio-process.ts';
 import type { Conversation, Delivery, Evidence, Located, OpenRequest, SendOutcome } from '../port.ts';
+import { Garbage } from './garbage.ts';
 import { type Message, readMessage, writeMessage } from './messages.ts';
 import { refusal } from './opening.ts';
 import { Permissions } from './permissions.ts';
@@ -19,6 +20,9 @@ export class AcpConversation implements Conversation {
   readonly #permissions: Permissions;
   /** The write of the last prompt: until it is over nobody can say whether the agent has it. */
   #writing: Promise<unknown> = Promise.resolve();
+  readonly #garbage = new Garbage();
+  /** Why the agent was ended by us, when it was. */
+  #flood: string | undefined;
   #isDead = false;
   #isMuted = false;
   #willFlush = false;
@@ -40,7 +44,10 @@ export class AcpConversation implements Conversation {
 
   /** One line of output; `end` is the position behind it. */
   take(line: string, end: number): void {
-    this.takeMessage(readMessage(line), end);
+    const message = readMessage(line);
+    if (message.kind === 'garbage' && !this.#mayTell(line.length)) return;
+    if (message.kind !== 'garbage') this.#garbage.understood();
+    this.takeMessage(message, end);
   }
 
   /** The same for a line that was read already. */
@@ -60,11 +67,16 @@ export class AcpConversation implements Conversation {
     this.#tracker.noise(what);
   }
 
+  /** Something in the output was no line that can be read; so many bytes of it. */
+  hearNoise(what: string, bytes: number): void {
+    if (this.#mayTell(bytes)) this.noise(what);
+  }
+
   /** The process is dead and its output was read to the end. */
   exit(reason: string): void {
     this.#isDead = true;
     this.#permissions.forget();
-    this.#tracker.exit(reason);
+    this.#tracker.exit(this.#flood === undefined ? reason : `${reason}: ${this.#flood}`);
   }
 
   /** The old output has been read to its end: from now on the agent's requests are answered as they come. */
@@ -165,6 +177,18 @@ export class AcpConversation implements Conversation {
     this.#isMuted = true;
     this.#process.close();
     return outcome;
+  }
+
+  /** Counts what nobody understands; too much of it in a row, and the agent is ended. */
+  #mayTell(bytes: number): boolean {
+    const verdict = this.#garbage.hear(bytes);
+    if (verdict === 'flood' && this.#flood === undefined) {
+      this.#flood = this.#garbage.sentence();
+      this.#tracker.noise(`the agent is ended: ${this.#flood}`);
+      this.#process.passOver();
+      void this.#process.end({ graceMs });
+    }
+    return verdict === 'told';
   }
 
   async #drain(): Promise<void> {

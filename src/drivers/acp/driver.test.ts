@@ -321,6 +321,25 @@ test('an agent that does not come up is unavailable, and says why', async () => 
   expect(await bench.open()).toMatchObject({ ok: false, code: 'AGENT_FAILED' });
 });
 
+test('an agent that prints without end is ended, while it opens and in a turn', {
+  timeout: 60_000,
+}, async () => {
+  bench = new Bench([], { command: ['yes', 'no protocol'] });
+  const refused = await bench.open();
+  expect(refused).toMatchObject({ ok: false, code: 'AGENT_UNAVAILABLE' });
+  expect(refused.ok ? '' : refused.message).toMatch(/in a row that are no messages of ACP/);
+  expect((refused.ok ? '' : refused.message).length).toBeLessThan(1000);
+  await bench.close();
+  const lines = Array.from({ length: 20_000 }, () => ({ garbage: 'x' }));
+  bench = new Bench([{ when: 'go', do: [...lines, { hang: true }] }]);
+  const conversation = await bench.conversation();
+  await conversation.start({ id: 'd1', text: 'go' });
+  const { reason } = await bench.event('exited');
+  expect(reason).toMatch(/^ended by SIG(TERM|KILL): it printed 10001 lines/);
+  const noises = bench.events.filter(({ type }) => type === 'noise');
+  expect(noises.length).toBeLessThan(200);
+});
+
 test('a conversation that the agent cannot have again is gone', async () => {
   bench = new Bench({ rules: [], offers: { load: false } });
   const conversation = await bench.conversation();

@@ -75,7 +75,7 @@ async function readAgain(
   process.listen({
     from: from - log.base,
     onLine: (line, end) => conversation.take(line, log.base + end),
-    onNoise: (what) => conversation.noise(what),
+    onNoise: (what, bytes) => conversation.hearNoise(what, bytes),
     onExit: (reason) => {
       conversation.exit(reason);
       onExit();
@@ -134,7 +134,7 @@ async function openIn(
     from: 0,
     onLine: (line, end) =>
       conversation ? conversation.take(line, log.base + end) : opening.take(line, log.base + end),
-    onNoise: (what) => (conversation ? conversation.noise(what) : void opening.noise.push(what)),
+    onNoise: (what, bytes) => (conversation ?? opening).hearNoise(what, bytes),
     onExit: (reason) => (conversation ? conversation.exit(reason) : opening.exit(reason)),
   });
   const opened = await openSession(opening, request);
@@ -241,6 +241,7 @@ async function giveUp(
   profile: AgentProfile,
 ): Promise<Opened> {
   const said = await lastWords(opening, process);
+  process.passOver();
   await process.end({ graceMs });
   process.close();
   const name = `agent ${profile.name}`;

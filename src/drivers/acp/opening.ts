@@ -10,6 +10,7 @@ import type { Clock } from '../../base/clock.ts';
 import { within } from '../../base/pause.ts';
 import type { StdioProcess } from '../../processes/stdio-process.ts';
 import { brief, type Message, type RpcError, readMessage, readUpdate, writeMessage } from './messages.ts';
+import { Garbage } from './garbage.ts';
 import { openingPrefix } from './tracker.ts';
 
 /** Why an opening came to nothing. */
@@ -92,6 +93,7 @@ export class Opening {
   readonly #waiting = new Map<string, (answer: Answer) => void>();
   /** Why the process died, once it has. */
   exited: string | undefined;
+  readonly #garbage = new Garbage();
   #openedAt: number | undefined;
   #isPersonTalking = false;
 
@@ -104,12 +106,22 @@ export class Opening {
   /** One line of output; `end` is the position behind it. */
   take(line: string, end: number): void {
     const message = readMessage(line);
+    if (message.kind !== 'garbage') this.#garbage.understood();
     if (message.kind === 'result' || message.kind === 'error') {
       const answered = typeof message.id === 'string' ? this.#waiting.get(message.id) : undefined;
       if (answered) return this.#settle(message, answered, end);
     }
     if (this.#openedAt !== undefined) this.rest.push({ message, end });
-    else this.#takeEarly(message);
+    else this.#takeEarly(message, line.length);
+  }
+
+  /** Something in the output that nobody understands; too much of it ends the opening. */
+  hearNoise(what: string, bytes: number): void {
+    const verdict = this.#garbage.hear(bytes);
+    if (verdict === 'told') this.noise.push(what);
+    if (verdict !== 'flood' || this.exited !== undefined) return;
+    this.#process.passOver();
+    this.exit(this.#garbage.sentence());
   }
 
   /** The process is dead: whoever waits for an answer hears so. */
@@ -215,11 +227,11 @@ export class Opening {
     answered({ ok: true, result: message.result });
   }
 
-  #takeEarly(message: Message): void {
+  #takeEarly(message: Message, bytes: number): void {
     const update = message.kind === 'notification' ? readAnyUpdate(message.params) : undefined;
     if (update?.kind === 'user') this.#tellPast(update.text);
     else if (update) this.#isPersonTalking = false;
-    if (message.kind === 'garbage') this.noise.push(message.what);
+    if (message.kind === 'garbage') this.hearNoise(message.what, bytes);
     if (message.kind === 'result' || message.kind === 'error')
       this.noise.push(`an answer nobody waits for: ${brief(String(message.id))}`);
     if (message.kind === 'request') void this.#process.writeLine(refusal(message.id, message.method));
