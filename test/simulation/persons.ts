@@ -1,4 +1,5 @@
 import type { Execution } from '../../src/ledger/execution.ts';
+import { isSettled } from '../../src/ledger/execution.ts';
 import { enqueue } from '../../src/ledger/enqueue.ts';
 import { detach, redeliver, waiveNotice } from '../../src/ledger/notice-actions.ts';
 import type { MemorySnapshot } from '../../src/store/memory/state.ts';
@@ -16,14 +17,14 @@ export function personActions(world: World, server: Server, state: MemorySnapsho
     ...stops(world, server, state),
     ...drops(world, server, state),
   ];
-  const whims = actions.map(({ budget, name, run }) =>
+  const whims = actions.map(({ budget, name, run, isTelling }) =>
     maybe(
       name,
       () => {
         world.budgets.spend(budget);
         run();
       },
-      world.isCrowded ? 15 : 3,
+      isTelling ? 30 : world.isCrowded ? 15 : 3,
     ),
   );
   return [
@@ -36,6 +37,8 @@ interface Whim {
   readonly budget: string;
   readonly name: string;
   readonly run: () => void;
+  /** Done at this very moment, it shows most. */
+  readonly isTelling?: boolean;
 }
 
 function messages(world: World, server: Server, state: MemorySnapshot): Whim[] {
@@ -82,12 +85,14 @@ function messages(world: World, server: Server, state: MemorySnapshot): Whim[] {
 function stops(world: World, server: Server, state: MemorySnapshot): Whim[] {
   const request = { actor: person };
   const open = state.executions.filter((row) => !row.closed && row.cancelRequested === null);
+  const sharing = sharingRoots(state);
   const cancels = open
     .filter((row) => row.kind !== 'continuation' && row.kind !== 'late')
     .map(
       (row): Whim => ({
         budget: 'cancels',
         name: `a person cancels ${row.name}`,
+        isTelling: sharing.has(row.id),
         run: () => {
           world.asked.cancels++;
           const command = { id: row.id, request, verdict: 'CANCELLED', join: true } as const;
@@ -127,6 +132,18 @@ function stops(world: World, server: Server, state: MemorySnapshot): Whim[] {
     }),
   );
   return [...cancels, ...sessions, ...cancelledRuns];
+}
+
+/** Roots that have to share a turn with another root. */
+function sharingRoots(state: MemorySnapshot): Set<Execution['id']> {
+  const running = new Set(state.turns.filter((turn) => turn.state === 'running').map((turn) => turn.id));
+  const roots = new Map<string, Set<Execution['id']>>();
+  for (const { turnId, executionId } of state.owners) {
+    const owner = running.has(turnId) ? state.executions.find((row) => row.id === executionId) : undefined;
+    if (!owner || isSettled(owner.state)) continue;
+    roots.set(turnId, (roots.get(turnId) ?? new Set()).add(owner.rootId));
+  }
+  return new Set([...roots.values()].filter((each) => each.size > 1).flatMap((each) => [...each]));
 }
 
 function drops(world: World, server: Server, state: MemorySnapshot): Whim[] {
