@@ -1,0 +1,90 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { createProgram } from '../src/cli/program.ts';
+import type { CliDeps } from '../src/cli/ports.ts';
+import { runFile } from '../src/contract/run-file.ts';
+import { matcher } from './architecture/source-files.ts';
+
+const root = join(import.meta.dirname, '..');
+const folders = ['src', 'test', 'docs', 'examples', 'bench', 'scripts', 'web', '.ci'];
+const files = folders.flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
+);
+const documents = [...readdirSync(root), ...files]
+  .filter((path) => path.endsWith('.md'))
+  .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+
+/** Every part of every document that fits, with where it stands. */
+function every(pattern: RegExp): { path: string; found: string }[] {
+  return documents.flatMap(({ path, text }) =>
+    [...text.matchAll(pattern)].map((match) => ({ path, found: match[1] ?? '' })),
+  );
+}
+
+/** What is wrong with a command line of a document, in words. */
+function mistakeIn(line: string, program: Command): string | undefined {
+  const words = line.split('#', 1)[0]?.split(/\s+/) ?? [];
+  let command = program;
+  const flags = new Set(program.options.map(({ long }) => long));
+  for (const word of words.filter((each) => each !== '')) {
+    if (word === '--' || word === ';') break;
+    if (word.startsWith('--')) {
+      if (!flags.has(word)) return `${command.name()} has no ${word}`;
+    } else if (command.commands.length > 0) {
+      const next = command.commands.find((each) => each.name() === word);
+      if (!next) return `${command.name()} has no ${word}`;
+      command = next;
+      for (const { long } of next.options) flags.add(long);
+    }
+  }
+  return undefined;
+}
+
+describe('the documents', () => {
+  it('are found', () => {
+    expect(documents.length).toBeGreaterThan(30);
+  });
+
+  it('link to files that exist', () => {
+    const links = every(/\]\((?!https?:)([^)#]+)/g);
+    expect(links.length).toBeGreaterThan(10);
+    expect(links.filter(({ path, found }) => !existsSync(join(root, dirname(path), found)))).toEqual([]);
+  });
+
+  it('name paths that exist', () => {
+    const paths = every(/`((?:src|test|docs|examples|bench|scripts|web|\.ci)\/[\w./*-]+)/g);
+    expect(paths.length).toBeGreaterThan(20);
+    const isThere = (found: string): boolean => files.some(matcher([found.replace(/\/$/, '')]));
+    expect(paths.filter(({ found }) => !isThere(found))).toEqual([]);
+  });
+
+  it('name commands, flags and scripts that exist', () => {
+    // Only its shape is looked at; no verb is run.
+    const program = createProgram({ version: '0' } as CliDeps, () => undefined);
+    const commands = every(
+      /(?:^ {4}|^ {4}npx --no-install |`|`npx --no-install |; )stemma ([a-z][^`\n;]*)/gm,
+    );
+    expect(commands.length).toBeGreaterThan(25);
+    const mistakes = commands.map(({ path, found }) => [path, mistakeIn(found, program)]);
+    expect(mistakes.filter(([, mistake]) => mistake !== undefined)).toEqual([]);
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object };
+    const missing = every(/npm run ([\w:]+)/g).filter(({ found }) => !(found in scripts));
+    expect(missing).toEqual([]);
+  });
+
+  it('notice a command that does not exist', () => {
+    const program = createProgram({ version: '0' } as CliDeps, () => undefined);
+    expect(mistakeIn('agent check codex --turn', program)).toBeUndefined();
+    expect(mistakeIn('agent test codex', program)).toBe('agent has no test');
+    expect(mistakeIn('up --workers 3', program)).toBe('up has no --workers');
+  });
+
+  it('show run files that can be run', () => {
+    const files = every(/```yaml\n([^`]+)```/g);
+    expect(files.length).toBeGreaterThan(0);
+    for (const { path, found } of files) expect(runFile.safeParse(parse(found)).error, path).toBeUndefined();
+  });
+});
