@@ -1,5 +1,6 @@
 // The plain page: live roots, one live tree, and what holds each open. The server's answers are the truth; an event
 // only says that it is time to ask again, so a lost or repeated one can never show something that is not so.
+// One file, although it is long: it is served as it is, and a server that is updated must not mix two versions of it.
 
 const symbols = {
   queued: '◌',
@@ -51,7 +52,7 @@ function start() {
 }
 
 function select() {
-  state.selected = decodeURIComponent(location.hash.slice(1));
+  state.selected = location.hash.slice(1);
   state.rootOfSelected = '';
   for (const button of view('roots').querySelectorAll('button')) markCurrent(button);
   if (state.selected !== '') showNoTree('Loading…');
@@ -232,21 +233,27 @@ function updateHolding(item, each, names) {
 
 // Depth first, in the order of birth, each with its level and its undelivered results.
 function inOrder({ root, executions, notices }) {
-  const children = new Map();
-  for (const each of executions) {
-    const siblings = children.get(each.parentId) ?? [];
-    children.set(each.parentId, [...siblings, each]);
-  }
+  const children = groupBy(executions, (each) => each.parentId);
+  const results = groupBy(notices, (notice) => notice.executionId);
   const ordered = [];
   const pending = executions.filter((each) => each.id === root).map((each) => ({ each, level: 0 }));
   while (pending.length > 0) {
     const { each, level } = pending.pop();
-    const owed = notices.filter((notice) => notice.executionId === each.id);
-    ordered.push({ ...each, level, notices: owed });
+    ordered.push({ ...each, level, notices: results.get(each.id) ?? [] });
     const below = (children.get(each.id) ?? []).toSorted((a, b) => (a.id < b.id ? 1 : -1));
     for (const child of below) pending.push({ each: child, level: level + 1 });
   }
   return ordered;
+}
+
+function groupBy(rows, keyOf) {
+  const groups = new Map();
+  for (const row of rows) {
+    const group = groups.get(keyOf(row));
+    if (group) group.push(row);
+    else groups.set(keyOf(row), [row]);
+  }
+  return groups;
 }
 
 function createExecution() {
