@@ -25,8 +25,9 @@ export function originOf(identity: ProcessIdentity): string {
 
 /**
  * Ends a process, its group and everything it started: SIGTERM, after `graceMs` SIGKILL, until all of it is verified
- * dead. `unkillable`: something survived SIGKILL (uninterruptible sleep, another user's process). Never signals a process
- * whose identity is not proven; calling it for something long dead is harmless and still reaps what it left behind.
+ * dead. `unkillable`: something survived SIGKILL (uninterruptible sleep, another user's process), or the machine cannot be
+ * looked at, so that nothing is verified. Never throws, and never signals a process whose identity is not proven; calling it
+ * again, or for something long dead, is harmless and still reaps what was left behind.
  */
 export function endGroup(identity: ProcessIdentity, options: EndOptions): Promise<'dead' | 'unkillable'> {
   return endGroups([identity], options);
@@ -37,7 +38,17 @@ export async function endGroups(
   identities: readonly ProcessIdentity[],
   options: EndOptions,
 ): Promise<'dead' | 'unkillable'> {
-  const { clock, graceMs, killMs = 5000 } = options;
+  try {
+    return await endKin(identities, options);
+  } catch {
+    return 'unkillable';
+  }
+}
+
+async function endKin(
+  identities: readonly ProcessIdentity[],
+  { clock, graceMs, killMs = 5000 }: EndOptions,
+): Promise<'dead' | 'unkillable'> {
   // Taken before the first signal: afterwards the children of the dead belong to init and cannot be told apart.
   const kin = new Kin(identities);
   kin.signal('SIGTERM');

@@ -9,15 +9,22 @@ export interface ProcessIdentity {
   readonly startedAt: string;
 }
 
-/** The identity of the living process with this pid; undefined when there is none. A zombie is not alive. */
+/** The identity of the living process with this pid; undefined when there is none. A zombie is not alive. Throws as `readProcess`. */
 export function identityOf(pid: number): ProcessIdentity | undefined {
   const row = readProcess(pid);
   return row && !row.isZombie ? { pid, startedAt: row.startedAt } : undefined;
 }
 
-/** Whether this very process lives: not one that got its pid later, and not a zombie. Blocks for some 50 µs on Linux. */
+/**
+ * Whether this very process lives: not one that got its pid later, and not a zombie. Blocks for some 50 µs on Linux. Never
+ * throws: as long as the machine cannot be looked at it counts as alive, since only proof may end anything.
+ */
 export function isAlive(identity: ProcessIdentity): boolean {
-  return identityOf(identity.pid)?.startedAt === identity.startedAt;
+  try {
+    return identityOf(identity.pid)?.startedAt === identity.startedAt;
+  } catch {
+    return true;
+  }
 }
 
 /** Every living process below `pid`, whatever its group or session, as the machine lists them at this moment. */

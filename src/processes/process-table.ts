@@ -11,13 +11,19 @@ export interface ProcessRow {
   readonly isZombie: boolean;
 }
 
-/** The row of one process, or undefined when no process has this pid. Blocks for some 50 µs (for one `ps` without /proc). */
+/**
+ * The row of one process, or undefined when no process has this pid. Blocks for some 50 µs (for one `ps` without /proc).
+ * Throws when the machine cannot be looked at, as when we have no descriptor left: that says nothing about the process.
+ */
 export function readProcess(pid: number): ProcessRow | undefined {
   const boot = bootId();
   return boot === undefined ? rowsOfPs(['-p', String(pid)])[0] : readStat(pid, boot);
 }
 
-/** Every process of the machine that can be seen. Blocks for some 50 µs a process, so that the picture is of one moment. */
+/**
+ * Every process of the machine that can be seen. Blocks for some 50 µs a process, so that the picture is of one moment.
+ * Throws when the machine cannot be looked at: an empty list would call everything dead.
+ */
 export function readProcessTable(): ProcessRow[] {
   const boot = bootId();
   if (boot === undefined) return rowsOfPs(['-A']);
@@ -79,8 +85,10 @@ function rowsOfPs(selection: readonly string[]): ProcessRow[] {
       env,
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-  } catch {
-    return [];
+  } catch (error) {
+    // What `ps` answers when no process fits. Anything else, such as a `ps` that could not be started, is no answer.
+    if (error instanceof Error && 'status' in error && error.status === 1) return [];
+    throw error;
   }
   const rows: ProcessRow[] = [];
   for (const line of text.split('\n')) {
@@ -98,6 +106,9 @@ function rowsOfPs(selection: readonly string[]): ProcessRow[] {
   return rows;
 }
 
+// No such process, one that died while it was read, or somebody else's. EMFILE and its like are no answer.
+const nothingThere: ReadonlySet<string> = new Set(['ENOENT', 'ESRCH', 'EACCES', 'EPERM']);
+
 // Files of /proc do not tell their size, for which `readFileSync` takes a new buffer of 64 KiB each; a look at the machine
 // reads hundreds of them.
 let scratch = Buffer.allocUnsafe(64 * 1024);
@@ -113,8 +124,10 @@ function readOrNothing(path: string): string | undefined {
       length += read;
       if (length === scratch.length) scratch = Buffer.concat([scratch], 2 * length);
     }
-  } catch {
-    return undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== undefined && nothingThere.has(code)) return undefined;
+    throw error;
   } finally {
     if (file !== undefined) closeSync(file);
   }

@@ -11,7 +11,7 @@ export type Greeted =
 
 /** The first words on a new connection. Bounded; does not close the client. */
 export async function shakeHands(client: RpcClient): Promise<Greeted> {
-  const clientInfo = { name: 'stemma', title: 'Stemma', version: '0.1.0' };
+  const clientInfo = { name: 'stemma', title: 'Stemma', version: '1' };
   const params = { clientInfo, capabilities: { experimentalApi: true } };
   const hello = await client.request('initialize', params, initializeMs);
   if (hello.outcome !== 'ok')
@@ -21,5 +21,12 @@ export async function shakeHands(client: RpcClient): Promise<Greeted> {
   const read = diagnosticsAnswer.safeParse(answer.outcome === 'ok' ? answer.result : undefined);
   if (!read.success)
     return { ok: false, message: 'Codex does not say which process it is; this version cannot be driven' };
-  return { ok: true, server: identityOf(read.data.process.id) };
+  try {
+    return { ok: true, server: identityOf(read.data.process.id) };
+  } catch (error) {
+    return {
+      ok: false,
+      message: `the process of the Codex app-server cannot be looked at: ${String(error)}`,
+    };
+  }
 }
