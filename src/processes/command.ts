@@ -23,17 +23,24 @@ export function minimalEnvironment(
 /** Where a program is, or why it cannot be started. `message` is for a person and says what to do. */
 export type Resolved =
   | { readonly ok: true; readonly path: string }
-  | { readonly ok: false; readonly reason: 'missing' | 'notExecutable'; readonly message: string };
+  | {
+      readonly ok: false;
+      readonly reason: 'missing' | 'notExecutable' | 'noDirectory';
+      readonly message: string;
+    };
 
 /**
  * Finds a program as a shell would: a name in `PATH` of `env`, anything with a slash relative to `cwd`. Never throws.
- * A file of that name that may not be executed is reported only when no directory of the path has a better one.
+ * A file of that name that may not be executed is reported only when no directory of the path has a better one. Nothing
+ * can be started in a working directory that is none, whatever the program.
  */
 export async function resolveProgram(
   name: string,
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,
 ): Promise<Resolved> {
+  const notDirectory = await whyNoDirectory(cwd);
+  if (notDirectory !== undefined) return { ok: false, reason: 'noDirectory', message: notDirectory };
   let blocked: string | undefined;
   for (const path of candidates(name, env['PATH'] ?? '', cwd)) {
     const found = await kindOf(path);
@@ -50,6 +57,15 @@ export async function resolveProgram(
     reason: 'missing',
     message: `the program ${name} does not exist ${where}; install it or correct the command`,
   };
+}
+
+async function whyNoDirectory(path: string): Promise<string | undefined> {
+  try {
+    return (await stat(path)).isDirectory() ? undefined : `the working directory ${path} is not a directory`;
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    return `the working directory ${path} ${isMissing ? 'does not exist' : 'cannot be used'}`;
+  }
 }
 
 function candidates(name: string, path: string, cwd: string): string[] {

@@ -1,4 +1,4 @@
-import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { resolveProgram } from './command.ts';
@@ -63,11 +63,6 @@ export async function launchStdio(launch: StdioLaunch): Promise<StdioLaunched> {
   const { argv, env, cwd, directory, clock } = launch;
   const program = await resolveProgram(argv[0] ?? '', env, cwd);
   if (!program.ok) return unavailable(program.message);
-  const isDirectory = await stat(cwd).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  if (!isDirectory) return unavailable(`the working directory ${cwd} does not exist`);
   try {
     const owner = await clear(directory);
     if (owner !== undefined)

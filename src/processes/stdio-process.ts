@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CancelTimer, Clock } from '../base/clock.ts';
+import { emptyIfLarger } from './empty-if-larger.ts';
 import { FifoWriter, type WriteOutcome } from './fifo-writer.ts';
 import { endGroup } from './group.ts';
 import { LineTail } from './line-tail.ts';
@@ -33,6 +34,7 @@ export interface StdioListener {
 }
 
 // Our own child's death is an event; an adopted program's is only in the table.
+const mostStderrBytes = 64 * 1024 * 1024;
 const childLivenessMs = 5000;
 const adoptedLivenessMs = 500;
 
@@ -147,6 +149,7 @@ export class StdioProcess {
     if (this.#isClosed) return;
     if (!this.isAlive()) void this.#finish();
     else {
+      emptyIfLarger(join(this.directory, 'err.log'), mostStderrBytes);
       const delayMs = this.#child ? childLivenessMs : adoptedLivenessMs;
       this.#cancelCheck = this.#clock.after(delayMs, () => this.#check());
     }

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync, truncateSync } from 'node:fs';
 
 /**
  * A file's content as text that anything can store: at most `limitBytes` of it, else its beginning and its end with a
@@ -25,6 +25,16 @@ export function readLastLines(path: string, limitBytes: number): string {
     const isCut = start > 0 && text.trimEnd().includes('\n');
     return (isCut ? text.slice(text.indexOf('\n') + 1) : text).trimEnd();
   });
+}
+
+/** How large a file is, in bytes; a missing one is empty. */
+export function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Cuts a file off behind so many bytes, if it is longer. */
+export function truncate(path: string, bytes: number): void {
+  if (sizeOf(path) > bytes) truncateSync(path, bytes);
 }
 
 function withFile(path: string, read: (fd: number, size: number) => string): string {

@@ -21,6 +21,7 @@ export interface ScriptConversationOptions {
   readonly turns: readonly TurnRecord[];
   readonly clock: Clock;
   readonly graceMs: number;
+  readonly mostOutputBytes?: number;
 }
 
 const keptTurns = 50;
@@ -185,9 +186,8 @@ export class ScriptConversation implements Conversation {
     const next = this.#unreported.shift();
     if (!next) return;
     const { turn, child } = next;
-    const { clock, graceMs } = this.#options;
     const onEnd = (end: TurnEnd): void => this.#reportEnd(turn, end);
-    const watch = new TurnWatch(turn, { clock, graceMs, onEnd, ...(child ? { child } : {}) });
+    const watch = new TurnWatch(turn, { ...this.#options, onEnd, ...(child ? { child } : {}) });
     this.#current = watch;
     const delivery = turn.deliveryId === '' ? {} : { deliveryId: turn.deliveryId };
     this.#emit({ type: 'turnStarted', nativeTurnId: nativeIdOf(turn), ...delivery, position: startOf(turn) });

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -124,6 +125,34 @@ test('output of any kind and size makes a bounded answer', async () => {
   expect(answer.endsWith('zzzend')).toBe(true);
   expect(answer).toContain('bytes left out');
   expect(Buffer.byteLength(answer)).toBeLessThan(1024 * 1024 + 200);
+});
+
+test('a program that prints without end is ended, and leaves no more than an answer', async () => {
+  const bounded = scriptDriver({ clock, graceMs: 300, mostOutputBytes: 2_000_000 });
+  const result = await bounded.open(requestOf('exec yes'));
+  if (!result.ok) throw new Error(result.message);
+  opened.push(result.conversation);
+  const { status, answer, error } = await turn(result.conversation, 'd1', '');
+  expect({ status, error }).toEqual({
+    status: 'failed',
+    error: { kind: 'agent', message: 'the program was ended: it printed without end' },
+  });
+  expect(answer).toContain('bytes left out');
+  expect(statSync(join(root, 'turns', 'turn-000001', 'out')).size).toBeLessThan(1_100_000);
+});
+
+test('a working directory that is none refuses the conversation, or the turn if it vanished later', async () => {
+  const cwd = join(root, 'work');
+  const refused = await driver.open(requestOf('echo hi', { cwd }));
+  expect(refused).toMatchObject({ code: 'AGENT_UNAVAILABLE', message: expect.stringContaining(cwd) });
+  mkdirSync(cwd);
+  const conversation = await open('echo hi', { cwd });
+  rmSync(cwd, { recursive: true });
+  writeFileSync(cwd, '');
+  expect(await conversation.start({ id: 'd1', text: '' })).toEqual({
+    outcome: 'refused',
+    reason: `the working directory ${cwd} is not a directory`,
+  });
 });
 
 test('an interrupt ends the group, also what left it, and the turn says so', async () => {

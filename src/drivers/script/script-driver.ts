@@ -11,6 +11,8 @@ export interface ScriptDriverOptions {
   readonly clock: Clock;
   /** Milliseconds between SIGTERM and SIGKILL when a turn is ended. Default 5000. */
   readonly graceMs?: number;
+  /** A program that has printed more than this is ended. Bytes, default 256 MiB. */
+  readonly mostOutputBytes?: number;
 }
 
 const capabilities: Capabilities = {
@@ -28,12 +30,13 @@ const capabilities: Capabilities = {
  * The driver of any program that reads a prompt on stdin and answers on stdout. Each turn is one process; its exit code
  * is the outcome. The process outlives the server, and its end is heard after a restart.
  */
-export function scriptDriver({ clock, graceMs = 5000 }: ScriptDriverOptions): Driver {
+export function scriptDriver({ clock, graceMs = 5000, mostOutputBytes }: ScriptDriverOptions): Driver {
+  const options = { clock, graceMs, ...(mostOutputBytes === undefined ? {} : { mostOutputBytes }) };
   return {
     kind: 'script',
     capabilities,
     probe,
-    open: (request) => openConversation(request, clock, graceMs),
+    open: (request) => openConversation(request, options),
   };
 }
 
@@ -47,12 +50,15 @@ async function probe(profile: AgentProfile): Promise<Probe> {
   return found.ok ? { found: true, warnings: [] } : { found: false, warnings: [found.message] };
 }
 
-async function openConversation(request: OpenRequest, clock: Clock, graceMs: number): Promise<Opened> {
+async function openConversation(
+  request: OpenRequest,
+  options: ScriptDriverOptions & { readonly graceMs: number },
+): Promise<Opened> {
   const root = join(request.directory, 'turns');
   try {
     await makePrivateDirectory(root);
     const turns = await loadTurns(root);
-    const conversation = new ScriptConversation({ request, root, turns, clock, graceMs });
+    const conversation = new ScriptConversation({ ...options, request, root, turns });
     if (conversation.hasUnreported()) return { ok: true, how: 'adopted', conversation: conversation.begin() };
     const program = await resolveFor(request);
     if (!program.ok) return { ok: false, code: 'AGENT_UNAVAILABLE', message: program.message };

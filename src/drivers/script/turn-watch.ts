@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { endGroup } from '../../processes/group.ts';
 import { isAlive } from '../../processes/process-identity.ts';
-import { readBounded, readLastLines } from './bounded-output.ts';
+import { readBounded, readLastLines, sizeOf, truncate } from './bounded-output.ts';
 import { exitCodeOf, isInterrupted, markInterrupted, type TurnRecord } from './turn-record.ts';
 
 /** How a turn ended, and what it printed. */
@@ -20,6 +20,8 @@ export interface TurnEnd {
 export interface TurnWatchOptions {
   readonly clock: Clock;
   readonly graceMs: number;
+  /** A program that has printed more than this is ended. Bytes, default 256 MiB. */
+  readonly mostOutputBytes?: number;
   /** The turn's process when we are its parent. */
   readonly child?: ChildProcess;
   readonly onEnd: (end: TurnEnd) => void;
@@ -28,6 +30,7 @@ export interface TurnWatchOptions {
 const pollMs = 500;
 const answerBytes = 1024 * 1024;
 const messageBytes = 4096;
+const usualMostOutputBytes = 256 * 1024 * 1024;
 
 /**
  * Waits for the end of a turn: by the noted exit code, which is heard through a watch on the turn's directory, or by the
@@ -41,6 +44,7 @@ export class TurnWatch {
   #cancelPoll: CancelTimer | undefined;
   #ending: Promise<'dead' | 'unkillable'> | undefined;
   #isOver = false;
+  #isFlooding = false;
 
   constructor(turn: TurnRecord, options: TurnWatchOptions) {
     this.turn = turn;
@@ -73,6 +77,7 @@ export class TurnWatch {
     const code = exitCodeOf(this.turn);
     if (code !== undefined) this.#finish(this.#endOf(code));
     else if (isDead) void this.#endProcesses();
+    else if (!this.#isFlooding) this.#checkOutput();
   }
 
   /** Ends the turn's processes. A turn that ended by itself meanwhile keeps its own outcome. */
@@ -90,6 +95,15 @@ export class TurnWatch {
   }
 
   readonly #onChildExit = (): void => this.check();
+
+  // What prints without end fills the disk; of an answer so long nobody would read more than its beginning and its end.
+  #checkOutput(): void {
+    const most = this.#options.mostOutputBytes ?? usualMostOutputBytes;
+    const size = sizeOf(join(this.turn.directory, 'out')) + sizeOf(join(this.turn.directory, 'err'));
+    if (size <= most) return;
+    this.#isFlooding = true;
+    void this.#endProcesses();
+  }
 
   #poll(): void {
     this.check();
@@ -120,6 +134,10 @@ export class TurnWatch {
     if (code === 0) return { status: 'succeeded', answer };
     if (code === undefined && isInterrupted(this.turn)) {
       return { status: 'interrupted', answer, message: 'the program was ended on request' };
+    }
+    if (this.#isFlooding) {
+      for (const name of ['out', 'err']) truncate(join(this.turn.directory, name), answerBytes);
+      return { status: 'failed', answer, message: 'the program was ended: it printed without end' };
     }
     const said = readLastLines(join(this.turn.directory, 'err'), messageBytes);
     return { status: 'failed', answer, message: said === '' ? describe(code) : `${describe(code)}: ${said}` };
