@@ -77,9 +77,11 @@ async function withSession(
   return sessionId === undefined ? rest : { ...rest, sessionId: await find(ports.ids, 'session', sessionId) };
 }
 
-// An execution token reads its own tree and nothing else.
+// An execution token reads its own tree and nothing else, a session's token what that session set in motion.
 async function findReadable(ports: ApiPorts, text: string, caller: Principal): Promise<ExecutionId> {
   const id = await find(ports.ids, 'execution', text);
+  if (caller.kind === 'session' && !(await isOfSession(ports, id, caller.sessionId)))
+    throw notYours(id, 'is in no tree of the session of this token');
   if (caller.kind !== 'execution' || caller.executionId === id) return id;
   const [own, other] = await Promise.all([
     ports.queries.execution(caller.executionId),
@@ -88,6 +90,16 @@ async function findReadable(ports: ApiPorts, text: string, caller: Principal): P
   if (own === undefined || own.rootId !== other?.rootId)
     throw notYours(id, 'is not in the tree of this token');
   return id;
+}
+
+/** Whether the execution, or something above it, runs in the session or reports to it. */
+async function isOfSession({ queries }: ApiPorts, id: string, sessionId: SessionId): Promise<boolean> {
+  for (let current: string | null = id; current !== null; ) {
+    const row: Execution | undefined = await queries.execution(current as ExecutionId);
+    if (row?.runsIn === sessionId || row?.reportsTo?.sessionId === sessionId) return true;
+    current = row?.parentId ?? null;
+  }
+  return false;
 }
 
 // An execution token speaks for its children and for nobody else, itself included: its program's exit speaks for it.

@@ -1,16 +1,16 @@
 import type { IdKinds, IdResolution, Queries, Resolution, ResolvableKind } from '../api/ports.ts';
-import { StemmaError } from '../base/errors.ts';
 import type { ExecutionId, SessionId } from '../base/ids.ts';
-import { isId } from '../base/ids.ts';
 import { executionKinds, executionStates } from '../contract/execution.ts';
 import type { ListQuery, Page } from '../contract/page.ts';
-import { defaultLimit } from '../contract/page.ts';
+import { defaultLimit, largestLimit } from '../contract/page.ts';
 import type { Execution } from '../ledger/execution.ts';
 import type { Session as WireSession } from '../contract/session.ts';
+import type { Notice } from '../ledger/notice.ts';
 import { ask } from '../ledger/questions.ts';
 import type { Session } from '../ledger/session.ts';
-import type { Page as ViewPage, Tree } from '../store/views.ts';
+import type { NoticeFilter, Page as ViewPage, Tree } from '../store/views.ts';
 import type { ApplicationContext } from './context.ts';
+import { asksForOthers, chosen, idOf, invalidCursor, paging } from './list-filters.ts';
 import { toExecution, toMonitorRow, toNotice, toRun, toSession, toTree } from './wire.ts';
 
 /** Most executions that one answer shows of a tree. */
@@ -27,6 +27,7 @@ const emptyTree: Tree = {
   isCut: false,
 };
 
+const sessionStates = ['cold', 'live', 'stopped'] as const;
 const noticeStates = ['owed', 'claimed', 'handed', 'handled', 'waived'] as const;
 
 /** The read side of the API. */
@@ -48,9 +49,9 @@ export function createQueries(context: ApplicationContext): Queries {
     store.read(() => ask('execution', id));
   return {
     async executions(filter) {
-      if (filter.schedule !== undefined || filter.label !== undefined) return { items: [] };
+      if (asksForOthers(filter, ['project', 'state', 'kind', 'session', 'root'])) return { items: [] };
       const page = await views.executions({
-        ...paging(filter),
+        ...paging(filter, 'execution'),
         ...chosen('state', filter.state, executionStates),
         ...chosen('kind', filter.kind, executionKinds),
         ...idOf('sessionId', 'session', filter.session),
@@ -70,12 +71,13 @@ export function createQueries(context: ApplicationContext): Queries {
       return root && rows ? toTree(root, rows, clock.now()) : undefined;
     },
     async monitor(filter) {
-      const roots = await views.liveRoots(filter.limit ?? defaultLimit);
-      const chosen = roots.filter(
-        ({ root }) => filter.project === undefined || root.project === filter.project,
-      );
+      if (filter.cursor !== undefined) throw invalidCursor(filter.cursor);
+      const { limit = defaultLimit } = filter;
+      const fits = monitorFilter(filter);
+      const roots = await views.liveRoots(fits === undefined ? limit : largestLimit);
+      const shown = roots.filter(({ root }) => fits?.(root) ?? true).slice(0, limit);
       const rows = await Promise.all(
-        chosen.map(async (live) => {
+        shown.map(async (live) => {
           const rows = (await views.tree(live.root.id, { limit: monitorDepth })) ?? emptyTree;
           return toMonitorRow(live, rows, await session(live.root.runsIn), clock.now());
         }),
@@ -85,23 +87,33 @@ export function createQueries(context: ApplicationContext): Queries {
       };
     },
     async notices(filter) {
-      const page = await views.notices({
-        ...paging(filter),
+      if (asksForOthers(filter, ['state', 'session', 'root'])) return { items: [] };
+      const asked = {
+        ...paging(filter, 'notice'),
         ...chosen('state', filter.state, noticeStates),
         ...idOf('sessionId', 'session', filter.session),
-      });
-      return toPage(page, toNotice);
+      };
+      const { rootId } = idOf('rootId', 'execution', filter.root);
+      if (rootId === undefined) return toPage(await views.notices(asked), toNotice);
+      const tree = await views.tree(rootId, { limit: largestTree });
+      return toPage(pageOfTree(tree ?? emptyTree, asked), toNotice);
     },
     async notice(id) {
       const row = await store.read(() => ask('notice', id));
       return row ? toNotice(row) : undefined;
     },
     async sessions(filter) {
-      const page = await views.sessions({
-        ...paging(filter),
-        ...chosen('state', filter.state, ['cold', 'live', 'stopped'] as const),
-        ...(filter.project === undefined ? {} : { project: filter.project }),
-      });
+      if (asksForOthers(filter, ['project', 'state', 'session'])) return { items: [] };
+      const { project } = filter;
+      const { state } = chosen('state', filter.state, sessionStates);
+      const place = paging(filter, 'session');
+      const { sessionId } = idOf('sessionId', 'session', filter.session);
+      if (sessionId !== undefined) {
+        const row = await session(sessionId);
+        const isAsked = row && (project ?? row.project) === row.project && (state ?? row.state) === row.state;
+        return { items: isAsked ? [await shownSession(row)] : [] };
+      }
+      const page = await views.sessions({ ...place, project, state });
       return { ...toPage(page, (row) => row), items: await Promise.all(page.items.map(shownSession)) };
     },
     async session(id) {
@@ -109,12 +121,16 @@ export function createQueries(context: ApplicationContext): Queries {
       return row ? shownSession(row) : undefined;
     },
     async runs(filter) {
+      if (asksForOthers(filter, ['project', 'state', 'session'])) return { items: [] };
       const page = await views.runs({
-        ...paging(filter),
+        ...paging(filter, 'run'),
+        ...idOf('sessionId', 'session', filter.session),
         ...chosen('state', filter.state, ['running', 'ended'] as const),
         ...(filter.project === undefined ? {} : { project: filter.project }),
       });
-      const items = await Promise.all(page.items.map((row) => views.run(row.id)));
+      // The run of a background agent is its program, and shown as the agent.
+      const own = page.items.filter((row) => row.ownerId === null);
+      const items = await Promise.all(own.map((row) => views.run(row.id)));
       const shown = items.flatMap((row) => (row ? [row] : []));
       return {
         items: await Promise.all(
@@ -130,40 +146,35 @@ export function createQueries(context: ApplicationContext): Queries {
   };
 }
 
-function paging(filter: ListQuery): { limit: number; cursor: string | undefined } {
-  return { limit: filter.limit ?? defaultLimit, cursor: filter.cursor };
+/** Which live roots are asked for; undefined: all. */
+function monitorFilter(filter: ListQuery): ((root: Execution) => boolean) | undefined {
+  const { project, session, root: rootId } = filter;
+  const { state } = chosen('state', filter.state, executionStates);
+  const { kind } = chosen('kind', filter.kind, executionKinds);
+  if (asksForOthers(filter, ['project', 'state', 'session', 'root', 'kind'])) return () => false;
+  const wanted = [project, session, rootId, state, kind];
+  if (wanted.every((value) => value === undefined)) return undefined;
+  return (root) =>
+    [root.project, root.runsIn, root.id, root.state, root.kind].every(
+      (value, index) => wanted[index] === undefined || wanted[index] === value,
+    );
+}
+
+/** A page of the notices of one tree, newest first. */
+function pageOfTree(tree: Tree, asked: NoticeFilter): ViewPage<Notice> {
+  const { state, sessionId, cursor, limit } = asked;
+  const fitting = tree.notices
+    .filter((row) => state === undefined || row.state === state)
+    .filter((row) => sessionId === undefined || row.sessionId === sessionId)
+    .filter((row) => cursor === undefined || row.id < cursor)
+    .toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  const items = fitting.slice(0, limit);
+  const last = items.at(-1);
+  return fitting.length > limit && last ? { items, next: last.id } : { items };
 }
 
 function toPage<Row, Item>(page: ViewPage<Row>, to: (row: Row) => Item): Page<Item> {
   return { items: page.items.map(to), ...(page.next === undefined ? {} : { nextCursor: page.next }) };
-}
-
-/** A filter by a word of a list. A word that is not in it is an error of the caller, not an empty answer. */
-function chosen<K extends string, T extends string>(
-  name: K,
-  value: string | undefined,
-  words: readonly T[],
-): { [P in K]?: T } {
-  if (value === undefined) return {};
-  const word = words.find((known) => known === value);
-  if (word === undefined) {
-    throw new StemmaError('INVALID_INPUT', `"${value}" is no ${name}; it is one of ${words.join(', ')}.`, {
-      issues: [{ path: name, message: `must be one of ${words.join(', ')}` }],
-    });
-  }
-  return { [name]: word } as { [P in K]?: T };
-}
-
-function idOf<K extends string, Kind extends ResolvableKind>(
-  name: K,
-  kind: Kind,
-  value: string | undefined,
-): { [P in K]?: IdKinds[Kind] } {
-  if (value === undefined) return {};
-  if (isId(kind, value)) return { [name]: value } as unknown as { [P in K]?: IdKinds[Kind] };
-  throw new StemmaError('INVALID_INPUT', `"${value}" is no id of a ${kind}.`, {
-    issues: [{ path: name, message: `must be the id of a ${kind}` }],
-  });
 }
 
 /** Finds things by the beginning of their ids. */

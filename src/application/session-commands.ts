@@ -10,6 +10,7 @@ import type { PlannedMessage } from '../ledger/session.ts';
 import type { TranscriptItem as StoredItem } from '../store/records.ts';
 import { actorOf, createSession, newId, nothing } from './commands.ts';
 import type { ApplicationContext } from './context.ts';
+import { invalidCursor } from './list-filters.ts';
 
 /** Commands about sessions. */
 export function createSessionCommands(context: ApplicationContext): SessionCommands {
@@ -32,11 +33,11 @@ export function createSessionCommands(context: ApplicationContext): SessionComma
     async decideCapacity(id, action, { caller }) {
       const session = await store.read(() => ask('session', id));
       if (!session) return { ok: false, code: 'NOT_FOUND', message: `No session ${id}.`, data: { id } };
-      return nothing(
-        await store.decide(() =>
-          capacity({ now: clock.now(), sessionId: id, action, actor: actorOf(caller) }),
-        ),
-      );
+      const command = { now: clock.now(), sessionId: id, action, actor: actorOf(caller) };
+      const decided = await store.decide(() => capacity(command));
+      if (!decided.ok || decided.value > 0) return nothing(decided);
+      const message = `Nothing of session ${id} waits for capacity.`;
+      return { ok: false, code: 'ILLEGAL_STATE', message, data: { state: session.state } };
     },
     async transcript(id, { after, limit }) {
       const items = await records.transcript(id, placeOf(after), limit);
@@ -52,7 +53,9 @@ export function createSessionCommands(context: ApplicationContext): SessionComma
 
 function placeOf(after: string | undefined): number {
   const place = Number(after ?? 0);
-  return Number.isSafeInteger(place) && place >= 0 ? place : 0;
+  const isPlace = /^\d+$/.test(after ?? '0') && Number.isSafeInteger(place);
+  if (!isPlace) throw invalidCursor(after ?? '', 'after');
+  return place;
 }
 
 function toItem(item: StoredItem): TranscriptItem {

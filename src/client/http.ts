@@ -43,12 +43,10 @@ export async function requestJson<S extends z.ZodType>(
 export async function send(connection: Connection, request: ClientRequest): Promise<Response> {
   const { signal } = request;
   const address = addressOf(connection, request);
+  const init = initOf(connection, request);
   let response: Response;
   try {
-    response = await fetch(address, {
-      ...initOf(connection, request),
-      signal: signal ?? null,
-    });
+    response = await fetch(address, { ...init, signal: signal ?? null });
   } catch (thrown) {
     signal?.throwIfAborted();
     throw unreachable(connection, 'does not answer', thrown);
@@ -73,12 +71,24 @@ function parseUrl(text: string): URL {
 }
 
 function initOf(connection: Connection, request: ClientRequest): RequestInit {
-  const headers = new Headers(request.headers);
-  if (connection.token !== undefined) headers.set('authorization', `Bearer ${connection.token}`);
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers ?? {})) setHeader(headers, name, value);
+  if (connection.token !== undefined) setHeader(headers, 'authorization', `Bearer ${connection.token}`);
   const init: RequestInit = { method: request.method ?? 'GET', headers, redirect: 'error' };
   if (request.body === undefined) return init;
   headers.set('content-type', 'application/json');
   return { ...init, body: JSON.stringify(request.body) };
+}
+
+// What no header can hold is the caller's mistake, and says nothing about the server. The value may be a secret.
+function setHeader(headers: Headers, name: string, value: string): void {
+  try {
+    headers.set(name, value);
+  } catch {
+    const what = name === 'authorization' ? 'The token' : `The value for ${name}`;
+    const message = `${what} has a line break, or characters that no HTTP header can hold.`;
+    throw new StemmaError('INVALID_INPUT', message, { header: name });
+  }
 }
 
 async function readJson(connection: Connection, response: Response, signal?: AbortSignal): Promise<unknown> {

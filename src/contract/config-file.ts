@@ -14,7 +14,8 @@ export const agentProfileInput = z
     driver: nameText.meta({ description: 'Which driver speaks to it: codex, acp, script, …' }),
     command: z
       .array(textOf(100_000))
-      .min(1)
+      .min(1, 'needs a program')
+      .refine(([program]) => program !== '', 'begins with the name of a program, which is empty here')
       .optional()
       .meta({ description: 'Program and arguments, as a list.' }),
     model: nameText.optional(),

@@ -24,7 +24,9 @@ export function parseInput<S extends z.ZodType>(schema: S, input: unknown): Pars
 
 /** Turns the issues of zod into sentences; `schema` is the one that was used, to know which keys are valid. */
 export function explainIssues(issues: readonly z.core.$ZodIssue[], schema: z.ZodType): InputIssue[] {
-  return flatten(issues, []).flatMap(({ issue, path }) => explain(issue, path, schema));
+  const all = flatten(issues, []).flatMap(({ issue, path }) => explain(issue, path, schema));
+  // Two rules may say the same of one value: an empty text is too short, and it is blank.
+  return [...new Map(all.map((issue) => [JSON.stringify([issue.path, issue.message]), issue])).values()];
 }
 
 /** All issues in one sentence, for a `detail`: `message: expected string; timout: unknown key, did you mean "timeout"?`. */

@@ -26,7 +26,7 @@ export const cursorText = textOf(500, 1);
 
 /** How many items a list answers if not said, and at most. */
 export const defaultLimit = 50;
-const largestLimit = 500;
+export const largestLimit = 500;
 
 /** What every list takes. A filter that does not apply to the things listed matches none of them. */
 export const listQuery = z.strictObject({

@@ -60,6 +60,7 @@ export type RegisterAnswer = z.infer<typeof registerAnswer>;
 const resultText = z
   .json()
   .transform((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+  .pipe(textOf(1_000_000))
   .meta({ description: 'The result: a text, or JSON that is kept as text.' });
 
 export const settleBody = z
@@ -67,7 +68,7 @@ export const settleBody = z
     state: z.enum(['succeeded', 'failed', 'cancelled']),
     result: resultText.optional(),
     error: z
-      .union([z.string(), z.strictObject({ code: nameText.optional(), message: textOf(100_000) })])
+      .union([textOf(100_000), z.strictObject({ code: nameText.optional(), message: textOf(100_000) })])
       .transform((error) => (typeof error === 'string' ? { message: error } : error))
       .optional(),
   })

@@ -301,10 +301,11 @@ describe('hostile input', () => {
     expect((await rpc(callOf('list_executions', {}), {}, 'stm_ses_other')).status).toBe(401);
     const paths = ['/', '/api/v1/monitor', '/api/v1/events', `/api/v1/sessions/${sessionId}`, '/metrics'];
     for (const path of paths) expect((await edge.call(path, { token: bearer })).status, path).toBe(403);
-    const root = edge.ledger.register({ name: 'root' });
-    expect(
-      (await edge.call(`/api/v1/executions/${root.id}/wait?timeoutMs=0`, { token: bearer })).status,
-    ).toBe(200);
+    const wait = async ({ id }: { id: string }): Promise<number> =>
+      (await edge.call(`/api/v1/executions/${id}/wait?timeoutMs=0`, { token: bearer })).status;
+    const own = edge.ledger.register({ name: 'own', runsIn: sessionId });
+    expect(await wait(edge.ledger.register({ name: 'below', parentId: own.id }))).toBe(200);
+    expect(await wait(edge.ledger.register({ name: "somebody else's" }))).toBe(403);
   });
 
   test('a body over the bound is refused before it is read', async () => {

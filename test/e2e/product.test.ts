@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { Bench } from './bench.ts';
+import { hostileCases } from './hostile.cases.ts';
 import { identityCases } from './identity.cases.ts';
 import { noticeCases } from './notices.cases.ts';
 import { restartCases } from './restart.cases.ts';
@@ -33,5 +34,6 @@ describe.concurrent('the product', () => {
   turnEndCases(words);
   noticeCases(words);
   identityCases(words);
+  hostileCases(words);
   treeCases(words);
 });
