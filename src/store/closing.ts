@@ -1,19 +1,19 @@
 import type { Execution } from '../ledger/execution.ts';
 import { isClosed, outcomeOf } from '../ledger/execution.ts';
 import type { SettleEffect } from './apply.ts';
-
-type Changing = { -readonly [Field in keyof Execution]: Execution[Field] };
+import type { ChangingExecution } from './copy-execution.ts';
+import { copyExecution } from './copy-execution.ts';
 
 /**
  * The row with another deficit: closed if the one rule says so, and if it is a root, with its outcome, decided once.
  * Throws for a row that is closed (it never reopens) and for a deficit below zero.
  */
 export function withDeficit(row: Execution, open: number, now: number): Execution {
-  return deficit({ ...row }, open, now);
+  return deficit(copyExecution(row), open, now);
 }
 
 /** Changes a row that nobody else has seen yet. */
-function deficit(row: Changing, open: number, now: number): Execution {
+function deficit(row: ChangingExecution, open: number, now: number): Execution {
   if (row.closed) throw new Error(`${row.id} is closed: its deficit cannot change`);
   if (open < 0) throw new Error(`the deficit of ${row.id} would be ${open}`);
   row.open = open;
@@ -33,10 +33,12 @@ function deficit(row: Changing, open: number, now: number): Execution {
  */
 export function settled(row: Execution, effect: SettleEffect, now: number): Execution {
   if (row.endedAt !== null) throw new Error(`${row.id} is ${row.state} already`);
-  const { state, at, error, result, usage } = effect;
-  return deficit(
-    { ...row, state, endedAt: at, error, result, usage, waiting: null },
-    row.open + effect.openBy,
-    now,
-  );
+  const ended = copyExecution(row);
+  ended.state = effect.state;
+  ended.endedAt = effect.at;
+  ended.error = effect.error;
+  ended.result = effect.result;
+  ended.usage = effect.usage;
+  ended.waiting = null;
+  return deficit(ended, row.open + effect.openBy, now);
 }

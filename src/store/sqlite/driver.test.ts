@@ -156,6 +156,14 @@ describe.each(libraries)('the driver on %s', (library) => {
     expect([uncertain(), uncertain()]).toEqual(['other', 'nothing thrown']);
     update.writeOne(['b']);
     expect([uncertain(), uncertain()]).toEqual(['other', 'nothing thrown']);
+    db.checkEach(true);
+    update.writeOne(['a']);
+    expect([kindOf(() => update.writeOne(['nobody'])), kindOf(() => update.writeOne(['b']))]).toEqual([
+      'other',
+      'other',
+    ]);
+    db.checkEach(false);
+    expect(uncertain()).toBe('nothing thrown');
   });
 
   it('knows whether a transaction is open', () => {

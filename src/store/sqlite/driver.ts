@@ -11,10 +11,7 @@ export type Param = string | number | boolean | null;
  */
 export interface Statement {
   run(params: Param[]): Ran;
-  /**
-   * Runs what must write exactly one row. Whether it did is not answered, since asking is a third of what it costs:
-   * `Database.checkWrites` tells before the commit.
-   */
+  /** Runs what must write exactly one row. Whether it did is checked as `Database.checkEach` says. */
   writeOne(params: Param[]): void;
   /** The first row, or undefined. */
   row(params: Param[]): Cell[] | undefined;
@@ -28,6 +25,11 @@ export interface Database {
   readonly library: 'libsql' | 'node';
   readonly inTransaction: boolean;
   prepare(sql: string): Statement;
+  /**
+   * Whether each `writeOne` is checked when it is made, or all of them by `checkWrites`. Asking each is a third of what
+   * it costs; asking once is a statement more, which is dear where there are few.
+   */
+  checkEach(isEach: boolean): void;
   /** Throws when a `writeOne` since the last check, or since the last error, wrote no row, or more than one. */
   checkWrites(): void;
   /** Runs a script without parameters. */
@@ -55,9 +57,12 @@ export function hasNodeSqlite(version = process.versions.node): boolean {
   return major > 22 || (major === 22 && minor >= 13);
 }
 
+const notOne = 'a row is not what it was remembered to be: a statement did not change exactly one';
+
 /** How many rows the connection should have changed by now, against how many it says it has. */
 class Writes {
   expected = 0;
+  isEachChecked = false;
   readonly #total: RawStatement;
 
   constructor(raw: RawDatabase) {
@@ -104,12 +109,13 @@ class GuardedDatabase implements Database {
     );
   }
 
+  checkEach(isEach: boolean): void {
+    this.#writes.isEachChecked = isEach;
+  }
+
   checkWrites(): void {
-    if (guarded(() => this.#writes.areAsExpected())) return;
-    throw new DatabaseError(
-      'other',
-      'a row is not what it was remembered to be: a statement did not change it',
-    );
+    if (this.#writes.isEachChecked || guarded(() => this.#writes.areAsExpected())) return;
+    throw new DatabaseError('other', notOne);
   }
 
   exec(sql: string): void {
@@ -156,6 +162,10 @@ class GuardedStatement implements Statement {
   }
 
   writeOne(params: Param[]): void {
+    if (this.#writes.isEachChecked) {
+      if (this.run(params).changes !== 1) throw new DatabaseError('other', `${notOne}: ${this.#sql}`);
+      return;
+    }
     const bound = this.#bind(params);
     try {
       this.#raw.execute(bound);

@@ -21,6 +21,9 @@ export interface Commitment<Told> {
   describe(error: DatabaseError): unknown;
 }
 
+/** Operations of a commit from which its writes are checked together. */
+const checkedTogether = 8;
+
 /** How much there was to tell. */
 export interface Mark {
   readonly events: number;
@@ -144,6 +147,7 @@ export class GroupCommit<Told> {
     const outcomes: Outcome[] = [];
     try {
       this.#begin.run([]);
+      this.#db.checkEach(batch.length < checkedTogether);
       for (const pending of batch) outcomes.push(run(pending));
       told = this.#store.write();
       this.#db.checkWrites();

@@ -74,6 +74,7 @@ describe.each(libraries)('query plans of %s', (library) => {
         prepared.add(sql);
         return real.prepare(sql);
       },
+      checkEach: (isEach) => real.checkEach(isEach),
       checkWrites: () => real.checkWrites(),
       exec: (sql) => real.exec(sql),
       close: () => real.close(),

@@ -125,6 +125,11 @@ export class Table<Row extends object> {
     this.#cache.set(id, row);
   }
 
+  /** Whether the row is in memory. */
+  isKept(id: string): boolean {
+    return this.#cache.has(id);
+  }
+
   forget(id: string): void {
     this.#cache.delete(id);
   }

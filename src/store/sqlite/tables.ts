@@ -123,7 +123,11 @@ export class SqliteTables implements Tables {
 
   holdersOf(id: ExecutionId): readonly ExecutionId[] {
     const known = this.#holders.get(id);
-    if (known) return known;
+    if (known) {
+      // The cascade asks about what has closed just now, and nobody does after it.
+      if (!this.executions.isKept(id)) this.#holders.delete(id);
+      return known;
+    }
     const read = this.#counts.holdersOf(id);
     this.#keepHolders(id, read);
     return read;
@@ -138,10 +142,8 @@ export class SqliteTables implements Tables {
   // The statement names the deficit that it was computed from: what is remembered can be wrong, but never committed.
   #written(row: Execution): Execution {
     // Nobody asks much about what is closed, and what lives briefly costs the garbage collector little.
-    if (row.closed) {
-      this.executions.forget(row.id);
-      this.#holders.delete(row.id);
-    } else this.executions.keep(row.id, row);
+    if (row.closed) this.executions.forget(row.id);
+    else this.executions.keep(row.id, row);
     return row;
   }
 
