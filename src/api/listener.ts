@@ -23,7 +23,7 @@ export interface ListenOptions {
   readonly fetch: (request: Request, env: unknown) => Response | Promise<Response>;
 }
 
-/** Listens. Rejects with `PORT_IN_USE`, or with what the operating system said. */
+/** Listens. Rejects with `PORT_IN_USE`, or with `INVALID_CONFIG` for an address that cannot be listened on. */
 export async function listen({ host, port, clock, fetch }: ListenOptions): Promise<Listener> {
   const badRequest = new StemmaError('INVALID_INPUT', 'The request is not valid HTTP.');
   // The library's own Request and Response stay out of the globals: agents' clients and tests share this process.
@@ -48,14 +48,26 @@ export async function listen({ host, port, clock, fetch }: ListenOptions): Promi
 function bound(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const inUse = new StemmaError('PORT_IN_USE', `The port ${port} of ${host} is in use.`, { host, port });
-      reject(error.code === 'EADDRINUSE' ? inUse : error);
+      reject(error.code === 'EADDRINUSE' ? inUse(host, port) : unusable(host, port, error));
     });
     server.listen({ host, port }, () => {
       server.removeAllListeners('error');
       resolve();
     });
   });
+}
+
+function inUse(host: string, port: number): StemmaError {
+  const message = `The port ${port} of ${host} is in use. Name another one with --port; 0 takes any free one.`;
+  return new StemmaError('PORT_IN_USE', message, { host, port });
+}
+
+function unusable(host: string, port: number, error: NodeJS.ErrnoException): StemmaError {
+  const isPrivileged = error.code === 'EACCES';
+  const why = isPrivileged ? `the port ${port} needs more rights` : `this machine has no such address`;
+  const message = `Nothing can listen on ${host}, port ${port}: ${why} (${error.code ?? error.message}).`;
+  const key = isPrivileged ? 'server.port' : 'server.host';
+  return new StemmaError('INVALID_CONFIG', message, { key, host, port }, error);
 }
 
 function refuse(socket: Socket, error: StemmaError): void {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Bench } from '../../test/cli/bench.ts';
+import type { StartOptions } from './ports.ts';
 import { ContractServer, exe, problem } from '../../test/cli/contract-server.ts';
 
 let bench: Bench;
@@ -25,6 +26,32 @@ describe('usage', () => {
     const { code, out, err } = await bench.stemma(...argv);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(said);
+  });
+
+  it.each([
+    [['lss', '--json'], /unknown command 'lss'/],
+    [['--json', 'send'], /missing required argument 'text'/],
+    [['up', '--json', '--port', 'x'], /whole number from 0 to 65535/],
+    [['session', '--json'], /A command is missing/],
+    [['exec', '--json', '--', 'x', '--help'], undefined],
+    [['exec', 'x', '--', '--json'], undefined],
+  ])('%j is JSON on stderr, where JSON was asked for', async (argv, said) => {
+    const { code, out, err } = await bench.stemma(...argv);
+    if (said === undefined) return expect(err).not.toContain('INVALID_INPUT');
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    const { error } = JSON.parse(err) as { error: { code: string; message: string } };
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringMatching(said) });
+  });
+
+  it('an empty host is no host: a variable that is not set must not open the server to everybody', async () => {
+    const seen: StartOptions[] = [];
+    const startServer = (options: StartOptions) => {
+      seen.push(options);
+      return Promise.reject(new Error('seen'));
+    };
+    await bench.command(['up', '--host', '', '--config', ''], { startServer }).result;
+    await bench.command(['up', '--host', '::1'], { startServer }).result;
+    expect(seen.map(({ host }) => host)).toEqual([undefined, '::1']);
   });
 
   it('prints the version and the help on stdout', async () => {
@@ -60,6 +87,11 @@ describe('errors', () => {
     expect(await bench.command(['ls'], { env: nowhere }).result).toMatchObject({
       code: 6,
       err: expect.stringMatching(/stemma up/),
+    });
+    const torn = { STEMMA_URL: bench.server.url, STEMMA_TOKEN: 'two\nlines' };
+    expect(await bench.command(['ls'], { env: torn }).result).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/token has a line break/),
     });
     const dead = { STEMMA_URL: 'http://127.0.0.1:1', STEMMA_TOKEN: 'x' };
     expect(await bench.command(['wait', exe], { env: dead }).result).toMatchObject({ code: 6, out: '' });

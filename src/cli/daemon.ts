@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, fstatSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { dataDirectoryError, makeDataDirectory } from '../base/data-directory.ts';
 import { type ErrorCode, errorCodes, StemmaError } from '../base/errors.ts';
 import { readServerFile, readToken, type ServerFile } from '../client/discovery.ts';
 import { send } from '../client/http.ts';
@@ -18,9 +19,9 @@ const readyWithinMs = 120_000;
  * Its output goes to DIR/server.log. A server that ends instead rejects with its own error.
  */
 export async function startDaemon(deps: CliDeps, options: StartOptions): Promise<ServerFile> {
-  mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
+  await makeDataDirectory(options.dataDir);
   const logFile = join(options.dataDir, 'server.log');
-  const log = openSync(logFile, 'a', 0o600);
+  const log = openLog(options.dataDir, logFile);
   const logStart = fstatSync(log).size;
   const [program, ...script] = deps.self;
   const child = spawn(program, [...script, ...argumentsFor(options)], {
@@ -44,6 +45,14 @@ export async function startDaemon(deps: CliDeps, options: StartOptions): Promise
   child.kill('SIGTERM');
   const message = `The server was not ready within ${formatDuration(readyWithinMs)} and was stopped; its log is ${logFile}.`;
   throw new StemmaError('TIMED_OUT', message, { logFile });
+}
+
+function openLog(dataDir: string, file: string): number {
+  try {
+    return openSync(file, 'a', 0o600);
+  } catch (error) {
+    throw dataDirectoryError(dataDir, error);
+  }
 }
 
 function argumentsFor({ dataDir, host, port, configFile }: StartOptions): string[] {

@@ -23,17 +23,41 @@ import type { Registrar, VerbHandler } from './verb.ts';
 /** Runs one command line, without program and script; resolves with the exit code and never throws. */
 export async function runCli(argv: readonly string[], deps: CliDeps): Promise<number> {
   let exitCode: number = exitCodes.ok;
+  const isJson = asksForJson(argv);
   const program = createProgram(deps, (code) => {
     exitCode = code;
   });
+  if (isJson) silence(program);
   try {
     await keepAlive(() => program.parseAsync([...argv], { from: 'user' }));
     return exitCode;
   } catch (thrown) {
-    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-    reportError(deps, thrown, program.opts<GlobalOptions>().json === true);
-    return exitOfError(thrown);
+    if (!(thrown instanceof CommanderError)) {
+      reportError(deps, thrown, program.opts<GlobalOptions>().json === true);
+      return exitOfError(thrown);
+    }
+    if (thrown.exitCode === 0) return exitCodes.ok;
+    if (isJson) reportError(deps, usageError(thrown), true);
+    return exitCodes.usage;
   }
+}
+
+// Before commander has read them: what it cannot read is told as JSON too. Behind `--` are the words of another program.
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return (end < 0 ? argv : argv.slice(0, end)).includes('--json');
+}
+
+/** Commander says nothing on stderr any more; what it would have said is thrown. */
+function silence(command: Command): void {
+  command.configureOutput({ writeErr: () => undefined });
+  for (const child of command.commands) silence(child);
+}
+
+function usageError({ code, message }: CommanderError): StemmaError {
+  const isHelp = code === 'commander.help';
+  const text = isHelp ? 'A command is missing; --help lists them.' : message.replace(/^error: /, '');
+  return new StemmaError('INVALID_INPUT', text);
 }
 
 /** The command line as a commander program. `finish` hears the exit code of the verb that ran; errors are thrown. */

@@ -29,9 +29,10 @@ export function withStartOptions(command: Command): Command {
 /** What flags and environment say; flags win. Throws `INVALID_INPUT` for a port in the environment that is none. */
 export function startOptions(context: CliContext, options: Options): StartOptions {
   const { env, cwd } = context.deps;
-  const host = textOf(options['host']) ?? (env['STEMMA_HOST'] || undefined);
+  // An empty text, as of a variable that is not set, must not mean every address of the machine.
+  const host = textOf(options['host']) || env['STEMMA_HOST'] || undefined;
   const port = numberOf(options['port']) ?? portFrom(env['STEMMA_PORT']);
-  const named = textOf(options['config']) ?? env['STEMMA_CONFIG'];
+  const named = textOf(options['config']) || env['STEMMA_CONFIG'];
   const configFile = findConfigFile(cwd, named);
   return {
     dataDir: resolve(context.dataDir),

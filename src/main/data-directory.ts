@@ -4,14 +4,16 @@ import {
   chmod,
   constants,
   link,
-  mkdir,
+  open,
   readdir,
   readFile,
   rename,
   rm,
+  stat,
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
+import { dataDirectoryError, makeDataDirectory } from '../base/data-directory.ts';
 import { StemmaError } from '../base/errors.ts';
 import type { ProcessIdentity } from '../processes/process-identity.ts';
 import { identityOf, isAlive } from '../processes/process-identity.ts';
@@ -34,21 +36,44 @@ export interface DataDirectory {
  */
 export async function ownDataDirectory(path: string): Promise<DataDirectory> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    await makeDataDirectory(path);
     await access(path, constants.W_OK | constants.X_OK);
     const lock = await takeLock(path);
-    return {
-      path,
-      databaseFile: join(path, 'stemma.db'),
-      tokenFile: join(path, 'token'),
-      serverFile: join(path, 'server.json'),
-      logFile: join(path, 'stemma.log'),
-      secret: await secretIn(path),
-      release: () => rm(lock, { force: true }),
-    };
+    const release = (): Promise<void> => rm(lock, { force: true });
+    try {
+      return { path, ...(await prepareFiles(path)), secret: await secretIn(path), release };
+    } catch (error) {
+      await release();
+      throw error;
+    }
   } catch (error) {
-    throw unusable(path, error);
+    throw dataDirectoryError(path, error);
   }
+}
+
+type DataFiles = Pick<DataDirectory, 'databaseFile' | 'tokenFile' | 'serverFile' | 'logFile'>;
+
+/**
+ * What the server will write is tried before it starts, not when it is too late. The database and the log hold what agents
+ * said: they are made here, because whoever writes them later would make them readable for everybody.
+ */
+async function prepareFiles(path: string): Promise<DataFiles> {
+  for (const name of ['sessions', 'commands']) await makeDataDirectory(join(path, name));
+  const files = {
+    databaseFile: join(path, 'stemma.db'),
+    logFile: join(path, 'stemma.log'),
+    tokenFile: join(path, 'token'),
+    serverFile: join(path, 'server.json'),
+  };
+  for (const file of [files.databaseFile, files.logFile]) {
+    await (await open(file, 'a', 0o600)).close();
+    await chmod(file, 0o600);
+  }
+  for (const file of [files.tokenFile, files.serverFile]) {
+    const found = await stat(file).catch(() => undefined);
+    if (found?.isDirectory()) throw new Error(`${file} is a directory`);
+  }
+  return files;
 }
 
 /** The first line of a small file, or undefined when there is none. */
@@ -138,12 +163,4 @@ async function secretIn(path: string): Promise<Buffer> {
 function inUse(path: string, pid: number): StemmaError {
   const message = `${path} is in use by the server with pid ${pid}. Stop it with "stemma down --data ${path}", or take another directory.`;
   return new StemmaError('DATA_DIR_IN_USE', message, { path, pid });
-}
-
-function unusable(path: string, error: unknown): StemmaError {
-  if (error instanceof StemmaError) return error;
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOSPC') return new StemmaError('DISK_FULL', `The disk of ${path} is full.`, { path }, error);
-  const text = `The data directory ${path} cannot be used: ${message}. Name another one with --data.`;
-  return new StemmaError('DATA_DIR_UNUSABLE', text, { path, reason: code ?? message }, error);
 }

@@ -140,10 +140,13 @@ function stopOnce(work: (options: StopOptions) => Promise<void>): Pick<RunningSe
 }
 
 function openLog(file: string): Logger {
-  return pino(
-    { level: process.env['STEMMA_LOG'] ?? 'info' },
-    pino.destination({ dest: file, mkdir: false, sync: true }),
-  );
+  const level = process.env['STEMMA_LOG'] || 'info';
+  const levels = ['silent', ...Object.keys(pino.levels.values)];
+  if (!levels.includes(level)) {
+    const message = `STEMMA_LOG is "${level}"; it is one of ${levels.join(', ')}.`;
+    throw new StemmaError('INVALID_CONFIG', message, { key: 'STEMMA_LOG' });
+  }
+  return pino({ level }, pino.destination({ dest: file, mkdir: false, sync: true }));
 }
 
 function openStore(directory: DataDirectory): Promise<SqliteStore> {

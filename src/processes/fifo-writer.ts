@@ -79,7 +79,10 @@ export class FifoWriter {
   async #isFree(): Promise<boolean> {
     const { clock, patienceMs, directory } = this.#options;
     if (!this.#hasAdopted) {
-      const left = await waitForWriters(directory, clock, patienceMs, this.#closed.signal);
+      // Where the record of a writer cannot be read, it may be at work.
+      const left = await waitForWriters(directory, clock, patienceMs, this.#closed.signal).catch(
+        () => 'busy',
+      );
       if (left === 'busy') return false;
       this.#isTorn = left === 'torn';
       this.#hasAdopted = true;

@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
+import { parseJson } from '../base/parse-json.ts';
 import { within } from '../base/pause.ts';
+import { readIfThere } from '../base/read-if-there.ts';
 import { originVariable } from './group.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 
@@ -109,13 +111,13 @@ export async function revokeLaunches(directory: string): Promise<void> {
   }
 }
 
-/** The process whose record is in `directory`, alive or not; undefined when no record is there, or no readable one. */
+/**
+ * The process whose record is in `directory`, alive or not; undefined when no record is there, or none that makes sense.
+ * Throws when a record is there and cannot be read: its process may live.
+ */
 export async function readRecord(directory: string): Promise<ProcessIdentity | undefined> {
-  try {
-    return recordSchema.parse(JSON.parse(await readFile(join(directory, recordName), 'utf8')));
-  } catch {
-    return undefined;
-  }
+  const text = readIfThere(join(directory, recordName));
+  return text === undefined ? undefined : recordSchema.safeParse(parseJson(text)).data;
 }
 
 /** Forgets the record: of a process that is dead. */

@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -31,7 +40,10 @@ export function startUpCases(): void {
     const url = said?.[1] ?? '';
     const token = readFileSync(join(dataDir, 'token'), 'utf8');
     expect(token).toMatch(/^stm_api_\S+\n$/);
-    expect(statSync(join(dataDir, 'token')).mode & 0o777).toBe(0o600);
+    for (const name of readdirSync(dataDir)) {
+      const found = statSync(join(dataDir, name));
+      expect([name, found.mode & 0o777]).toEqual([name, found.isDirectory() ? 0o700 : 0o600]);
+    }
     const headers = { authorization: `Bearer ${token.trim()}` };
     expect((await fetch(`${url}/readyz`, { headers })).status).toBe(200);
     // Only an administrator makes these.
@@ -69,6 +81,34 @@ export function startUpCases(): void {
       await expectAgentsOutlive(bench);
     } finally {
       await bench.close();
+    }
+  });
+
+  test.concurrent('what cannot be used is exit 5 and named, before anything is started', {
+    timeout: 60_000,
+  }, async () => {
+    const blocked = (name: string): string => {
+      const dataDir = join(root, `blocked-${name}`);
+      mkdirSync(join(dataDir, name), { recursive: true });
+      return dataDir;
+    };
+    const file = join(root, 'file');
+    writeFileSync(file, '');
+    const cases: [string[], RegExp][] = [
+      [['--data', '/proc/stemma'], /DATA_DIR_UNUSABLE/],
+      [['--data', file], /DATA_DIR_UNUSABLE/],
+      [['--data', file, '--daemon'], /DATA_DIR_UNUSABLE/],
+      ...['token', 'stemma.log', 'server.json', 'server.log'].map((name): [string[], RegExp] => [
+        ['--data', blocked(name), ...(name === 'server.log' ? ['--daemon'] : [])],
+        new RegExp(`${name}[^]*DATA_DIR_UNUSABLE`),
+      ]),
+      [['--data', join(root, 'host'), '--host', 'no such host'], /no such host[^]*INVALID_CONFIG/],
+    ];
+    for (const [argv, said] of cases) {
+      const ended = await stemma(['up', '--port', '0', '--json', ...argv], { cwd: root });
+      expect({ argv, code: ended.code, stdout: ended.stdout }).toEqual({ argv, code: 5, stdout: '' });
+      const { error } = JSON.parse(ended.stderr) as { error: { code: string; message: string } };
+      expect(`${error.message} ${error.code}`).toMatch(said);
     }
   });
 

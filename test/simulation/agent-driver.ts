@@ -253,7 +253,9 @@ class SimulatedConversation implements Conversation {
   }
 
   #readTo(place: number): void {
-    while (this.#read < place && !this.#isOver) this.#readNext();
+    // A call may come from an earlier process, whose stream was another.
+    const end = Math.min(place, this.#process.stream.length);
+    while (this.#read < end && !this.#isOver) this.#readNext();
   }
 
   #readNext(): void {

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
+import { appendFileSync, mkdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { assertNever } from '../../base/assert-never.ts';
+import { parseJson } from '../../base/parse-json.ts';
+import { readIfThere } from '../../base/read-if-there.ts';
 
 /*
  * ACP gives us no way to ask an agent what it was told, and its output shows answers only. So everything that we tell it
@@ -59,7 +61,7 @@ export class SentLog {
   readonly past = new Map<string, PastPrompt>();
   readonly replied = new Set<string>();
 
-  /** Reads what is there. Throws only when the directory cannot be used at all. */
+  /** Reads what is there. Throws when the directory cannot be used, or the log in it cannot be read. */
   constructor(directory: string) {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     this.#file = join(directory, 'sent.log');
@@ -156,21 +158,8 @@ export function hashOf(text: string): string {
 
 // We may have died within a line: what has no newline never counted, and must not swallow the next one.
 function readWholeLines(file: string): string[] {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch {
-    return [];
-  }
+  const text = readIfThere(file) ?? '';
   const end = text.lastIndexOf('\n') + 1;
   if (end < text.length) truncateSync(file, Buffer.byteLength(text.slice(0, end)));
   return text.slice(0, end).split('\n').slice(0, -1);
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '../../base/parse-json.ts';
 import type { Located, ToolCall } from '../port.ts';
 import type { CodexThread } from './thread.ts';
 import { opinionOn, type ThreadState } from './thread-state.ts';
@@ -54,14 +55,6 @@ async function askRecord(
     const turns = await thread.history.turns(threadId, () => true);
     const found = turns.find(({ id }) => id === turnId);
     return found && found.status !== 'inProgress' ? { state: 'ended' } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
   } catch {
     return undefined;
   }

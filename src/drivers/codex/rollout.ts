@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { z } from 'zod';
+import { parseJson } from '../../base/parse-json.ts';
 import type { Signal } from './wire.ts';
 
 const longestTail = 4 * 1024 * 1024;
@@ -30,7 +31,7 @@ const line = z.object({
 export function readRollout(path: string, threadId: string, turnId: string): Signal[] {
   return tailOf(path, longestTail).flatMap((text) => {
     if (!text.includes(turnId)) return [];
-    const read = line.safeParse(parse(text));
+    const read = line.safeParse(parseJson(text));
     if (!read.success || read.data.payload.turn_id !== turnId) return [];
     return toSignals(read.data.payload, threadId);
   });
@@ -45,7 +46,7 @@ export function findInRollout(
   if (lines.length === 0) return 'unknown';
   for (const text of lines.reverse()) {
     if (!text.includes(clientId)) continue;
-    const read = line.safeParse(parse(text));
+    const read = line.safeParse(parseJson(text));
     if (read.success && read.data.payload.item?.client_id === clientId)
       return { turnId: read.data.payload.turn_id };
   }
@@ -101,13 +102,5 @@ function tailOf(path: string, longest: number): string[] {
     return [];
   } finally {
     if (file !== undefined) closeSync(file);
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -2,6 +2,7 @@ import { createConnection } from 'node:net';
 import WebSocket from 'ws';
 import { z } from 'zod';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
+import { parseJson } from '../../base/parse-json.ts';
 
 /** What became of a request. Nothing here throws, and every request is settled at its deadline at the latest. */
 export type Answer =
@@ -191,12 +192,6 @@ function unsent(text: string): Promise<Answer> {
 }
 
 function parse(text: string): z.infer<typeof message> | undefined {
-  try {
-    const read = message.safeParse(JSON.parse(text));
-    return read.success && (read.data.id !== undefined || read.data.method !== undefined)
-      ? read.data
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const { data } = message.safeParse(parseJson(text));
+  return data?.id === undefined && data?.method === undefined ? undefined : data;
 }

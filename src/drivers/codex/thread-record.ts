@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { parseJson } from '../../base/parse-json.ts';
+import { readIfThere } from '../../base/read-if-there.ts';
 import type { OpenRequest } from '../port.ts';
 import type { ThreadState } from './thread-state.ts';
 
@@ -32,14 +34,10 @@ export type ThreadRecord = z.infer<typeof schema>;
 
 const fileName = 'codex-thread.json';
 
-/** The record of a session, or undefined when there is none that can be read. */
+/** The record of a session; undefined when there is none, or none that makes sense. Throws when it cannot be read. */
 export function readThreadRecord(directory: string): ThreadRecord | undefined {
-  try {
-    const read = schema.safeParse(JSON.parse(readFileSync(join(directory, fileName), 'utf8')));
-    return read.success ? read.data : undefined;
-  } catch {
-    return undefined;
-  }
+  const text = readIfThere(join(directory, fileName));
+  return text === undefined ? undefined : schema.safeParse(parseJson(text)).data;
 }
 
 /**

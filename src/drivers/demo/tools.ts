@@ -1,6 +1,7 @@
 import type { McpServer } from '@agentclientprotocol/sdk';
 import type { Client } from '@modelcontextprotocol/client';
 import type { Clock } from '../../base/clock.ts';
+import { parseJson } from '../../base/parse-json.ts';
 import { pauseOrThrow } from '../../base/pause.ts';
 
 /** What a tool answered. A tool that failed is an answer too. */
@@ -76,7 +77,7 @@ class Endpoint {
       const text = result.content
         .map((block) => (block.type === 'text' ? block.text : `[${block.type}]`))
         .join('\n');
-      return { text, data: result.structuredContent ?? parsed(text), failed: result.isError === true };
+      return { text, data: result.structuredContent ?? parseJson(text), failed: result.isError === true };
     } catch (error) {
       // A server that restarted knows neither this connection nor its session.
       if (neverArrived(error)) await this.#drop();
@@ -128,12 +129,4 @@ function neverArrived(error: unknown): boolean {
 
 function failure(text: string): ToolAnswer {
   return { text, data: undefined, failed: true };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import { readIfThere } from '../../base/read-if-there.ts';
 import type { ProcessIdentity } from '../../processes/process-identity.ts';
 import {
   type Launched,
@@ -42,17 +43,20 @@ code=$?
 (umask 077; printf '%s\\n' "$code" >status.tmp) && mv status.tmp status
 `;
 
-/** Every turn in `root` that was launched, oldest first. What did not get as far as that is stopped for good and removed. */
+/**
+ * Every turn in `root` that was launched, oldest first. What did not get as far as that is stopped for good and removed.
+ * Throws when something there cannot be read.
+ */
 export async function loadTurns(root: string): Promise<TurnRecord[]> {
   const turns: TurnRecord[] = [];
-  for (const name of await readdir(root).catch((): string[] => [])) {
+  for (const name of await readdir(root)) {
     const number = Number(/^turn-(\d+)$/.exec(name)?.[1]);
     if (!Number.isSafeInteger(number)) continue;
     const directory = join(root, name);
     await revokeLaunches(directory);
     const identity = await readRecord(directory);
     if (identity)
-      turns.push({ number, deliveryId: textOf(directory, 'delivery') ?? '', directory, identity });
+      turns.push({ number, deliveryId: readIfThere(join(directory, 'delivery')) ?? '', directory, identity });
     else await rm(directory, { recursive: true, force: true });
   }
   return turns.sort((a, b) => a.number - b.number);
