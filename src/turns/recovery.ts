@@ -3,6 +3,7 @@ import type { Conversation, Evidence, Opened } from '../drivers/port.ts';
 import { ask } from '../ledger/questions.ts';
 import { rules } from '../ledger/rules.ts';
 import type { Session } from '../ledger/session.ts';
+import type { Steer } from '../ledger/turn.ts';
 import { buryAgent } from './death.ts';
 import { resolveSteers, tellConsumed } from './evidence.ts';
 import type { TurnsContext } from './ports.ts';
@@ -33,7 +34,8 @@ export async function resolveAfterOpen(
   const { conversation, how } = opened;
   const isOurs = session.laneTurn === null || session.laneTurn === replaying.own;
   // A process that was started, and of which nobody was told, is adopted without being the one that did the work.
-  const isAnother = how === 'adopted' && (await isOfEarlier(context, session));
+  const given = await context.store.read(() => ask('openSteers', session.id));
+  const isAnother = how === 'adopted' && (await isOfEarlier(context, session, given));
   if (!isAnother) await replaying.drain();
   const isDead = how !== 'adopted' || isAnother;
   const steers = await context.store.read(() => ask('openSteers', session.id));
@@ -65,9 +67,13 @@ async function evidenceAfterNews(
   return evidence;
 }
 
-/** Whether the turns that the ledger knows of ran in an earlier process than the one that it would open now. */
-async function isOfEarlier({ store }: TurnsContext, session: Session): Promise<boolean> {
-  for (const id of [session.laneTurn, session.wakeTurn]) {
+/** Whether the turns that the ledger knows of, or those that its steered texts were for, ran in an earlier process. */
+async function isOfEarlier(
+  { store }: TurnsContext,
+  session: Session,
+  steers: readonly Steer[],
+): Promise<boolean> {
+  for (const id of [session.laneTurn, session.wakeTurn, ...steers.map((steer) => steer.turnId)]) {
     const turn = id === null ? undefined : await store.read(() => ask('turn', id));
     if (turn && turn.epoch !== session.epoch) return true;
   }
