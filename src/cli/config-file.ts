@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { StemmaError } from '../base/errors.ts';
 import { type ConfigFile, configFile } from '../contract/config-file.ts';
-import { describeProblems, invalidConfig, parseYaml } from './yaml-file.ts';
+import { readTextFile } from './text-file.ts';
+import { describeProblems, invalidConfig, parseYaml, placedError } from './yaml-file.ts';
 
 /** The name of the configuration file that is looked for where the command is given. */
 const configFileName = 'stemma.yaml';
@@ -25,6 +25,22 @@ export async function loadConfigFile(file: string): Promise<ConfigFile> {
   return parsed.value;
 }
 
+/**
+ * Does what is done with a configuration file's content, or a run file's. A mistake of it that is found only then is
+ * told with its place in the file, as those of the parser are. `shown`: what to call the file.
+ */
+export async function withPlaces<T>(
+  file: string | undefined,
+  work: () => Promise<T>,
+  shown = file ?? '',
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw file === undefined ? error : placedError(error, await readTextFile(file).catch(() => ''), shown);
+  }
+}
+
 /** The mistakes in the text of a configuration file, for a person; undefined when there are none. */
 export function configMistakes(text: string, file: string): string | undefined {
   const parsed = parseConfig(text, file);
@@ -37,9 +53,14 @@ function parseConfig(text: string, file: string): ReturnType<typeof parseYaml<ty
 
 async function readText(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return await readTextFile(file);
   } catch (thrown) {
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new StemmaError('INVALID_CONFIG', `The configuration cannot be read: ${reason}`, { file }, thrown);
+    throw new StemmaError(
+      'INVALID_CONFIG',
+      `The configuration ${file} cannot be read: ${reason}`,
+      { file },
+      thrown,
+    );
   }
 }

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findConfigFile, loadConfigFile } from './config-file.ts';
+import { StemmaError } from '../base/errors.ts';
+import { findConfigFile, loadConfigFile, withPlaces } from './config-file.ts';
 import { loadRunFile } from './run-file.ts';
 
 let directory: string;
@@ -84,5 +85,30 @@ describe('the configuration file', () => {
     await expect(loadConfigFile(join(directory, 'none.yaml'))).rejects.toMatchObject({
       code: 'INVALID_CONFIG',
     });
+  });
+
+  it('that is too large to be one is refused before it is read whole', async () => {
+    await expect(loadConfigFile('/dev/zero')).rejects.toMatchObject({
+      code: 'INVALID_CONFIG',
+      message: expect.stringMatching(/larger than \d+ bytes/),
+    });
+    await expect(loadRunFile('/dev/zero', directory)).rejects.toMatchObject({ code: 'INVALID_CONFIG' });
+  });
+
+  it('with a mistake that is found later has its place told too', async () => {
+    const file = write('stemma.yaml', 'agents:\n  my.own:\n    driver: codx\n');
+    const mistake = (key: string) => async (): Promise<never> => {
+      throw new StemmaError('INVALID_CONFIG', 'no such driver', { key, nearest: 'codex' });
+    };
+    await expect(withPlaces(file, mistake('agents.my.own.driver'))).rejects.toMatchObject({
+      code: 'INVALID_CONFIG',
+      data: { file, line: 3, column: 13, key: 'agents.my.own.driver', nearest: 'codex' },
+    });
+    await expect(withPlaces(file, mistake('agents.my.own.command'))).rejects.toMatchObject({
+      data: { line: 2, key: 'agents.my.own.command' },
+    });
+    for (const key of ['agents.other.driver', 'server.host', 'STEMMA_LOG'])
+      await expect(withPlaces(file, mistake(key))).rejects.toMatchObject({ data: { key, nearest: 'codex' } });
+    await expect(withPlaces(undefined, mistake('x'))).rejects.toMatchObject({ data: { key: 'x' } });
   });
 });

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { StemmaError } from '../base/errors.ts';
 import { type RunFile, runFile } from '../contract/run-file.ts';
 import { textOf } from '../contract/text.ts';
+import { readTextFile } from './text-file.ts';
 import { invalidConfig, parseYaml } from './yaml-file.ts';
 
 /** The wire wants an absolute directory; in a file a relative one is what people write. */
@@ -11,7 +11,7 @@ const runFileOnDisk = runFile.extend({ cwd: textOf(4_096, 1).optional() });
 /**
  * Reads the file of `stemma run FILE` into the body of `POST /runs`. A relative `cwd` is taken from the directory of the
  * file; without one the run works in `cwd`, where the command was given. Throws `NOT_FOUND` when there is no such file
- * and `INVALID_CONFIG`, with the place of each mistake, when it is not a run file.
+ * and `INVALID_CONFIG`, with the place of each mistake, when it cannot be read or is no run file.
  */
 export async function loadRunFile(file: string, cwd: string): Promise<RunFile> {
   const path = resolve(cwd, file);
@@ -24,11 +24,11 @@ export async function loadRunFile(file: string, cwd: string): Promise<RunFile> {
 
 async function readText(path: string, shown: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return await readTextFile(path);
   } catch (thrown) {
-    const { code } = thrown as NodeJS.ErrnoException;
-    const reason =
-      code === 'ENOENT' ? 'There is no file' : code === 'EISDIR' ? 'This is a directory:' : 'Cannot read';
-    throw new StemmaError('NOT_FOUND', `${reason} ${shown}.`, { file: path }, thrown);
+    const { code, message } = thrown as NodeJS.ErrnoException;
+    const isMissing = code === 'ENOENT' || code === 'EISDIR';
+    const text = isMissing ? `There is no file ${shown}.` : `${shown} cannot be read: ${message}.`;
+    throw new StemmaError(isMissing ? 'NOT_FOUND' : 'INVALID_CONFIG', text, { file: path }, thrown);
   }
 }

@@ -38,7 +38,7 @@ export function parseYaml<S extends z.ZodType>(
   whenEmpty?: unknown,
 ): YamlResult<z.output<S>> {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  const document = parseDocument(text, { lineCounter: lines, ...yamlOptions });
   const source: Source = { file, text, lines, document };
   const [first, ...rest] = document.errors.map((error) => syntaxProblem(source, error));
   if (first) return { ok: false, problems: [first, ...rest] };
@@ -49,6 +49,29 @@ export function parseYaml<S extends z.ZodType>(
   const problems = schemaProblems(source, schema, flattenIssues(parsed.error.issues));
   const [worst, ...others] = problems;
   return { ok: false, problems: [worst ?? problemAt(source, 0, '', 'the file is not valid'), ...others] };
+}
+
+/**
+ * The same error with the place of its key in the file: for what is known only when the file has been parsed, such as
+ * which drivers there are. An error without a key, or whose key is not in the file, stays as it is.
+ */
+export function placedError(error: unknown, text: string, file: string): unknown {
+  if (!(error instanceof StemmaError) || error.code !== 'INVALID_CONFIG') return error;
+  const { key, nearest, line } = error.data;
+  const path = typeof key === 'string' && line === undefined ? pathOf(key) : undefined;
+  if (path === undefined) return error;
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, ...yamlOptions });
+  if (document.errors.length > 0 || !document.hasIn(path.slice(0, 2))) return error;
+  const offset = offsetOfValue(document, path);
+  const problem = problemAt({ file, text, lines, document }, offset, String(key), error.message);
+  return invalidConfig([typeof nearest === 'string' ? { ...problem, nearest } : problem]);
+}
+
+// A name may hold anything, also dots.
+function pathOf(key: string): string[] | undefined {
+  const [, name = '', last = ''] = /^agents\.(.+)\.([^.]+)$/.exec(key) ?? [];
+  return name === '' ? undefined : ['agents', name, last];
 }
 
 /** The problems as text for a person: one paragraph each, with the excerpt. */
@@ -71,6 +94,8 @@ interface Source {
 }
 
 const longestExcerpt = 100;
+// The library's own warnings would go to stderr past us.
+const yamlOptions = { prettyErrors: false, uniqueKeys: true, logLevel: 'error' } as const;
 
 function describeProblem(problem: YamlProblem): string {
   const at = `${problem.file}:${problem.line}:${problem.column}`;
@@ -78,7 +103,9 @@ function describeProblem(problem: YamlProblem): string {
 }
 
 function syntaxProblem(source: Source, error: YAMLError): YamlProblem {
-  return problemAt(source, error.pos[0], '', `this is not valid YAML: ${plainLine(error.message)}`);
+  const isSecond = error.code === 'MULTIPLE_DOCS';
+  const why = isSecond ? 'a second document begins here, and one is expected' : plainLine(error.message);
+  return problemAt(source, error.pos[0], '', `this is not valid YAML: ${why}`);
 }
 
 // Aliases can multiply a small file into gigabytes; the library stops at its own bound and throws.

@@ -144,3 +144,12 @@ test('the documentation names every case that a check may print', () => {
   const unnamed = conformanceCases.map(({ name }) => name).filter((name) => !text.includes(`\`${name}\``));
   expect(unnamed).toEqual([]);
 });
+
+test('a driver that does not exist is named with its line, and the one that was meant', async () => {
+  const configFile = config('agents:\n  fast:\n    driver: acpp\n    command: [fast]\n');
+  await expect(listAgentsOffline({ configFile }, installation)).rejects.toMatchObject({
+    code: 'INVALID_CONFIG',
+    message: expect.stringMatching(/stemma\.yaml:3:13: .*did you mean "acp"\?/),
+    data: { line: 3, key: 'agents.fast.driver', nearest: 'acp' },
+  });
+});

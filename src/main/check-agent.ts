@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { AgentDirectory } from '../application/context.ts';
 import { systemClock } from '../base/clock.ts';
 import { StemmaError } from '../base/errors.ts';
-import { loadConfigFile } from '../cli/config-file.ts';
+import { loadConfigFile, withPlaces } from '../cli/config-file.ts';
 import type { AgentCheckReport, AgentCheckRequest, AgentListing, AgentsRequest } from '../cli/ports.ts';
 import type { ConfigFile } from '../contract/config-file.ts';
 import { findNearest } from '../contract/nearest.ts';
@@ -74,7 +74,10 @@ async function agentsOffline(
 ): Promise<{ readonly agents: AgentDirectory; readonly config: ConfigFile }> {
   const config = configFile === undefined ? {} : await loadConfigFile(configFile);
   const nothingKept = { readMeta: async () => undefined, writeMeta: async () => undefined };
-  return { agents: await createAgents(createDrivers(), config, installation, nothingKept), config };
+  const agents = await withPlaces(configFile, () =>
+    createAgents(createDrivers(), config, installation, nothingKept),
+  );
+  return { agents, config };
 }
 
 // Cases work in directories of their own, where a relative path would mean something else.

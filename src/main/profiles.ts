@@ -21,7 +21,8 @@ export function completeProfile(
   const key = `agents.${name}`;
   if (!kinds.includes(input.driver)) {
     const nearest = findNearest(input.driver, kinds);
-    const text = `${key}.driver: there is no driver "${input.driver}"; there are ${kinds.join(', ')}.`;
+    const hint = nearest === undefined ? `there are ${kinds.join(', ')}.` : `did you mean "${nearest}"?`;
+    const text = `${key}.driver: there is no driver "${input.driver}"; ${hint}`;
     const data = { key: `${key}.driver`, ...(nearest === undefined ? {} : { nearest }) };
     throw new StemmaError('INVALID_CONFIG', text, data);
   }

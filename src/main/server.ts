@@ -8,7 +8,7 @@ import { loadPage } from '../api/pages.ts';
 import { systemClock } from '../base/clock.ts';
 import { StemmaError } from '../base/errors.ts';
 import { hashToken, randomToken } from '../base/tokens.ts';
-import { loadConfigFile } from '../cli/config-file.ts';
+import { loadConfigFile, withPlaces } from '../cli/config-file.ts';
 import type { RunningServer, StartOptions } from '../cli/ports.ts';
 import type { ConfigFile } from '../contract/config-file.ts';
 import { acpDriver } from '../drivers/acp/driver.ts';
@@ -73,7 +73,9 @@ async function startIn(
   const store = await openStore(directory);
   opened.push(() => store.close());
   const drivers = createDrivers();
-  const agents = await createAgents(drivers, config, installation, store.records);
+  const agents = await withPlaces(options.configFile, () =>
+    createAgents(drivers, config, installation, store.records),
+  );
   let state: ServerState = 'recovering';
   let listener: Listener | undefined;
   const host = options.host ?? config.server?.host ?? '127.0.0.1';

@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+import { withPlaces } from '../config-file.ts';
 import type { CliContext } from '../context.ts';
 import { reportEnd, showLive } from '../live-view.ts';
 import { loadRunFile } from '../run-file.ts';
@@ -14,10 +16,11 @@ export function addRunVerb({ program, verb }: Registrar): void {
 
 async function run(context: CliContext, args: readonly unknown[]): Promise<number> {
   const { clock, cwd } = context.deps;
-  const body = await loadRunFile(requiredText(args[0]), cwd);
+  const file = requiredText(args[0]);
+  const body = await loadRunFile(file, cwd);
   const client = await context.connect();
   const began = clock.now();
-  const { runId } = await client.call('createRun', { body });
+  const { runId } = await withPlaces(resolve(cwd, file), () => client.call('createRun', { body }), file);
   if (context.isJson) context.document({ event: 'started', runId });
   else context.talk(`run ${runId}`);
   const target = { kind: 'run', id: runId } as const;

@@ -1,0 +1,22 @@
+import { open } from 'node:fs/promises';
+
+/** Larger files are no configuration: somebody named the wrong one. Bytes. */
+const mostBytes = 8 * 1024 * 1024;
+
+/** The text of a small file. Throws what the operating system said, or that the file is too large to be meant. */
+export async function readTextFile(path: string): Promise<string> {
+  const file = await open(path, 'r');
+  try {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    // By what arrives: devices and pipes have no size.
+    for await (const chunk of file.createReadStream({ autoClose: false })) {
+      chunks.push(chunk as Buffer);
+      size += (chunk as Buffer).length;
+      if (size > mostBytes) throw new Error(`it is larger than ${mostBytes} bytes`);
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  } finally {
+    await file.close();
+  }
+}
