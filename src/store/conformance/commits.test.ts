@@ -44,6 +44,25 @@ describe.each(adapters)('commits on $name', ({ open }) => {
     expect(decided.map((each) => each.ok && each.value)).toEqual([undefined, 0, 1]);
   });
 
+  // Statements are called in another way where there are few; libsql then repeated what was written before.
+  it('keeps every decision of commits of few and of many that alternate', async () => {
+    const root = execution(1);
+    await opened.store.decide(deciding(registering(root)));
+    let n = 1;
+    for (const size of [1, 20, 1, 20, 3, 12, 1]) {
+      const children = Array.from({ length: size }, () => ++n);
+      await Promise.all(
+        children.map((child) => opened.store.decide(deciding(registering(execution(child, root))))),
+      );
+      await Promise.all(children.map((child) => opened.store.decide(deciding([settling(child)]))));
+    }
+    const { executions, events } = await opened.dump();
+    expect(executions.map((row) => [row.id, row.closed, row.open])).toEqual(
+      Array.from({ length: n }, (_, i) => [id.execution(i + 1), i > 0, 0]),
+    );
+    expect(events.map((event) => event.sequence)).toEqual(events.map((_, i) => i + 1));
+  });
+
   it.each([
     [
       'a rule that throws',

@@ -17,30 +17,39 @@ export function openRaw(file: string): RawDatabase {
   };
 }
 
+type Libsql = Database.Statement<unknown[]>;
+
 /**
- * A statement that failed answers its old error again when it is next asked by `get`, and does nothing, so it is
- * prepared anew.
+ * `get` does not begin by resetting the statement. After `run` or `all` it silently repeats their parameters, and after
+ * an error it answers that error again; neither does what it was asked. So it has a statement of its own, and one that
+ * failed is not used again. Each is prepared when it is first needed, one of them at once, to tell of wrong SQL.
  */
 function prepare(connection: Database.Database, sql: string): RawStatement {
-  const make = (): Database.Statement<unknown[]> => {
+  const make = (): Libsql => {
     const made = connection.prepare<unknown[]>(sql);
     return made.reader ? made.raw(true) : made;
   };
-  let statement = make();
-  let hasFailed = false;
-  const calling = <T>(call: () => T): T => {
-    if (hasFailed) statement = make();
-    hasFailed = true;
-    const answer = call();
-    hasFailed = false;
+  let spare: Libsql | undefined = make();
+  const take = (): Libsql => {
+    const taken = spare ?? make();
+    spare = undefined;
+    return taken;
+  };
+  let getting: Libsql | undefined;
+  let running: Libsql | undefined;
+  const get = (params: unknown[]): unknown => {
+    const statement = getting ?? take();
+    getting = undefined;
+    const answer = statement.get(params);
+    getting = statement;
     return answer;
   };
   return {
     // Numbers, not bigints: safe integers are not switched on.
-    run: (params) => calling(() => statement.run(params) as Ran),
+    run: (params) => (running ??= take()).run(params) as Ran,
     // `run` measures the time and makes an object of its answer, which is a third of what a small statement costs.
-    execute: (params) => calling(() => void statement.get(params)),
-    get: (params) => calling(() => statement.get(params) as Cell[] | undefined),
-    all: (params) => calling(() => statement.all(params) as Cell[][]),
+    execute: (params) => void get(params as unknown[]),
+    get: (params) => get(params as unknown[]) as Cell[] | undefined,
+    all: (params) => (running ??= take()).all(params) as Cell[][],
   };
 }

@@ -142,6 +142,27 @@ describe.each(libraries)('the driver on %s', (library) => {
     db.checkWrites();
   });
 
+  it('a statement may be called in every way, in any order, and does what it is asked', () => {
+    const calls = ['run', 'writeOne', 'row', 'rows', 'json'] as const;
+    const insert = db.prepare('INSERT INTO t (n) VALUES (?)');
+    const returning = db.prepare('INSERT INTO t (n) VALUES (?) RETURNING n');
+    const select = db.prepare('SELECT ?');
+    const expected: number[] = [];
+    for (const first of calls) {
+      for (const second of calls) {
+        for (const call of [first, second, first]) {
+          const n = expected.push(expected.length);
+          insert[call]([n - 1]);
+          if (call === 'row') expect(select.row([n])).toEqual([n]);
+          if (call === 'rows') expect(select.rows([n])).toEqual([[n]]);
+          if (call === 'json') expect(select.json([n])).toBe(n);
+        }
+      }
+    }
+    expect(db.prepare('SELECT n FROM t ORDER BY id').rows([])).toEqual(expected.map((n) => [n]));
+    expect([returning.rows([1]), returning.row([2]), returning.rows([3])]).toEqual([[[1]], [2], [[3]]]);
+  });
+
   it('tells of a write that changed no row, or several', () => {
     const update = db.prepare('UPDATE t SET n = 1 WHERE s = ?');
     const insert = db.prepare('INSERT INTO t (s) VALUES (?)');
