@@ -113,6 +113,19 @@ test('the exit is heard once, after everything that was written, and says how', 
   expect(heard.exits).toHaveLength(1);
 });
 
+test('what is passed over is not delivered, and is gone once the program is', async () => {
+  const process = await launch();
+  const heard = listen(process);
+  await process.writeLine('say 10');
+  await until(() => heard.lines.length === 10);
+  process.passOver();
+  await process.writeLine('say 5000');
+  await until(() => statSync(join(directory, 'out.log')).size > 5000 * 6);
+  expect(await process.end({ graceMs: 100 })).toBe('dead');
+  expect({ lines: heard.lines.length, exits: heard.exits.length }).toEqual({ lines: 10, exits: 1 });
+  expect(statSync(join(directory, 'out.log')).size).toBe(0);
+});
+
 test('a line within which the program died is dropped and reported', async () => {
   const process = await launch();
   const heard = listen(process);

@@ -53,6 +53,7 @@ export class StdioProcess {
   #cancelCheck: CancelTimer | undefined;
   #exit: Promise<void> | undefined;
   #isClosed = false;
+  #isPassedOver = false;
 
   constructor({ identity, directory, clock, child, patienceMs = 60_000 }: StdioProcessOptions) {
     this.identity = identity;
@@ -101,6 +102,7 @@ export class StdioProcess {
 
   /** No line is delivered any more: the output is of no use. `onExit` still comes. */
   passOver(): void {
+    this.#isPassedOver = true;
     this.#tail?.passOver();
   }
 
@@ -135,8 +137,17 @@ export class StdioProcess {
     const options = { graceMs, clock: this.#clock, ...(killMs === undefined ? {} : { killMs }) };
     const outcome = await endGroup(this.identity, options);
     if (!this.isAlive() && this.#listener) await this.#finish();
-    if (outcome === 'dead') this.close();
+    if (outcome === 'dead') {
+      this.close();
+      this.#clearUp();
+    }
     return outcome;
+  }
+
+  // What a program that printed without end has left; nobody reads it any more.
+  #clearUp(): void {
+    emptyIfLarger(join(this.directory, 'err.log'), mostStderrBytes);
+    if (this.#isPassedOver) emptyIfLarger(join(this.directory, 'out.log'), 0);
   }
 
   // The table is asked, not the event: what counts is that the process is gone.
