@@ -55,14 +55,10 @@ class ClientStream {
   }
 
   begin(): void {
-    const { closing, log } = this.#options;
-    closing.addEventListener('abort', this.#closePolitely, { once: true });
+    this.#options.closing.addEventListener('abort', this.#closePolitely, { once: true });
     this.#write('retry: 1000\n\n');
     this.#keepAlive();
-    this.#follow().catch((error: unknown) => {
-      log.error({ err: error }, 'an event stream ended by an error');
-      this.#closePolitely();
-    });
+    this.#follow().catch((error: unknown) => this.#break(error));
   }
 
   /** The client has read on. */
@@ -83,7 +79,11 @@ class ClientStream {
     const { feed, filter } = this.#options;
     const cursor = await this.#catchUp(this.#options.after ?? feed.currentCursor());
     if (!this.#isOpen) return;
-    const unsubscribe = feed.subscribe({ ...filter, after: cursor }, (event) => this.#writeEvent(event));
+    const unsubscribe = feed.subscribe(
+      { ...filter, after: cursor },
+      (event) => this.#writeEvent(event),
+      (error) => this.#break(error),
+    );
     // Events that the subscription replayed at once may have cut the client off before this line.
     if (this.#isOpen) this.#unsubscribe = unsubscribe;
     else unsubscribe();
@@ -142,6 +142,12 @@ class ClientStream {
       });
     }
     this.#wake = undefined;
+  }
+
+  // Its client comes back to where it was.
+  #break(error: unknown): void {
+    this.#options.log.error({ err: error }, 'an event stream ended by an error');
+    this.#closePolitely();
   }
 
   #keepAlive(): void {

@@ -180,9 +180,14 @@ export interface Feed {
   since(cursor: string, filter: FeedFilter, limit: number): Promise<FeedPage>;
   /**
    * Calls `onEvent` for every event behind `after`, in order, none twice, none missed, from now on or even before this
-   * returns. `onEvent` never throws. Unsubscribing twice is harmless.
+   * returns. `onEvent` never throws. When what was missed cannot be read, `onBroken` is called, and nothing after it.
+   * Unsubscribing twice is harmless.
    */
-  subscribe(filter: FeedFilter & { readonly after?: string }, onEvent: (event: Event) => void): () => void;
+  subscribe(
+    filter: FeedFilter & { readonly after?: string },
+    onEvent: (event: Event) => void,
+    onBroken: (error: unknown) => void,
+  ): () => void;
 }
 
 /** `foreign`: the cursor is of another database, or older than what is kept. */

@@ -25,10 +25,10 @@ export async function createFeed(store: LedgerStore, log: EventLog): Promise<Fee
       const page = await log.eventsSince(sequence, idsOf(filter), limit);
       return { state: 'events', events: page.events.map(shown), next: cursorOf(page.through) };
     },
-    subscribe(options, onEvent) {
+    subscribe(options, onEvent, onBroken) {
       const after = options.after === undefined ? newest : decodeCursor(log.databaseId, options.after);
       const start = typeof after === 'number' ? after : newest;
-      return subscribe(store, log, options, start, (event) => onEvent(shown(event)));
+      return subscribe(store, log, options, start, (event) => onEvent(shown(event)), onBroken);
     },
   };
 }
@@ -44,6 +44,7 @@ function subscribe(
   filter: FeedFilter,
   start: number,
   onEvent: (event: StoredEvent) => void,
+  onBroken: (error: unknown) => void,
 ): () => void {
   let reached = start;
   let waiting: StoredEvent[] | undefined = [];
@@ -68,13 +69,16 @@ function subscribe(
     waiting = undefined;
     rest.forEach(give);
   };
-  void catchUp().catch(() => {
-    isOver = true;
-  });
-  return () => {
+  const end = (): void => {
     isOver = true;
     stop();
   };
+  void catchUp().catch((error: unknown) => {
+    // A subscriber that hears no more must know: one that believes in the silence would wait for ever.
+    if (!isOver) onBroken(error);
+    end();
+  });
+  return end;
 }
 
 function matches(event: StoredEvent, filter: FeedFilter): boolean {
