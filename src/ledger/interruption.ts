@@ -5,7 +5,7 @@ import { ask } from './questions.ts';
 import type { Turn } from './turn.ts';
 
 /** When an end that was begun is begun again, should it not have come to its end: its caller may have died. In milliseconds. */
-export const endAgainMs = 60_000;
+export const endAgainMs = 20_000;
 
 /** Whether it still runs or waits for its turn, and nobody has cancelled it. */
 function isWanted(row: Execution): boolean {

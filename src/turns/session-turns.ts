@@ -71,7 +71,9 @@ export class SessionTurns {
       reach('recover.step');
       const hasTurn = session.laneTurn !== null || session.wakeTurn !== null;
       const isLeft = session.state === 'live' || (await this.#hasOpenSteers()) || (await this.#hasTasks());
-      if (hasTurn || isLeft) await this.#ensureOpen(session, !hasTurn);
+      const open = hasTurn || isLeft ? await this.#ensureOpen(session, !hasTurn) : undefined;
+      // Whoever was stopping it may have died.
+      if (open) await this.#stopCancelled(open);
     });
     return recovered.finally(() => {
       this.#isRecovering = false;

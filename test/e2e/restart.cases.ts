@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { Bench } from './bench.ts';
 import { type Kill, playWithKills } from './kill-runs.ts';
-import { launch, noticeOf, on, say, type ScriptedAgent } from './script-words.ts';
+import { isAlive } from './living-processes.ts';
+import { launch, noticeOf, on, say, type ScriptedAgent, until } from './script-words.ts';
 
 /* A short form of `test/real/kill-demo.test.ts`, which kills at every fault point: enough to notice what broke. */
 
@@ -34,6 +35,7 @@ const kills: readonly Kill[] = [
 
 /** What a killed server's successor does. */
 export function restartCases(): void {
+  stoppedSessionCase();
   test.concurrent('a sequence finishes and each text reaches the agent once, though four servers are killed meanwhile', {
     timeout: 90_000,
   }, async () => {
@@ -47,6 +49,40 @@ export function restartCases(): void {
       // What was launched ran once, though the agent may have been cut off before it could launch it all.
       expect((await scene.lines('ran')).sort()).toEqual(played.launched);
       await expectKeysKept(bench, scene.directory);
+    } finally {
+      await bench.close();
+    }
+  });
+}
+
+/** An agent that a server was about to end when it died is ended by the next one. */
+function stoppedSessionCase(): void {
+  test.concurrent('a session that was being stopped when the server was killed loses its agent all the same', {
+    timeout: 60_000,
+  }, async () => {
+    const bench = await Bench.open({
+      deaf: { rules: [on('^Hang on', { ignoreCancel: true }, until('go'))] },
+    });
+    try {
+      const scene = bench.scene();
+      const { queryId, sessionId } = await scene.send('deaf', 'Hang on.');
+      await scene.until(
+        'the prompt is with the agent',
+        async () => (await scene.prompts(sessionId)).length === 1,
+      );
+      const [agent = 0] = scene.processes();
+      const stopping = bench.client.call('stopSession', { id: sessionId }).catch(() => undefined);
+      await scene.until('the stop is written', async () => {
+        const { state } = await bench.client.call('getSession', { id: sessionId });
+        return state === 'stopped';
+      });
+      await bench.kill();
+      await stopping;
+      expect(isAlive(agent)).toBe(true);
+      await bench.start();
+      scene.open('go');
+      await scene.until('the agent is dead', () => Promise.resolve(!isAlive(agent)));
+      expect(await scene.closed(queryId)).toMatchObject({ outcome: 'cancelled' });
     } finally {
       await bench.close();
     }

@@ -37,7 +37,7 @@ describe('a cancelled turn that the agent began by itself, while a text of someb
     expect((await scene.cancel(first)).interrupt).toEqual([]);
   });
 
-  it('is interrupted when it has had a minute: its agent may hang', async () => {
+  it('is interrupted when it has had its time: its agent may hang', async () => {
     const scene = new Scene();
     const { first, session } = await wakesBeforeTheNextText(scene);
     await scene.cancel(first);
