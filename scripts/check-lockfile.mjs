@@ -9,7 +9,7 @@ for (const [path, entry] of Object.entries(lock.packages)) {
   seen++;
   if (entry.hasInstallScript) problems.push(`${path} has an install script`);
   const node = entry.engines?.node;
-  if (node && /^>=\s*(2[1-9]|[3-9]\d)/.test(node)) problems.push(`${path} needs node ${node}`);
+  if (node && !node.includes('||') && /^[\^~>=v\s]*(2[1-9]|[3-9]\d)/.test(node)) problems.push(`${path} needs node ${node}`);
 }
 for (const entry of Object.values(lock.packages)) {
   if (entry.resolved?.startsWith('http')) problems.push(`an address in the lockfile: ${new URL(entry.resolved).pathname}`);

@@ -35,6 +35,7 @@ export class ServerLink {
   #isConnected = true;
   #pins = 0;
   #state: 'open' | 'ending' | 'closed' = 'open';
+  readonly #closed = new AbortController();
   #waiting: (() => void)[] = [];
 
   /**
@@ -158,7 +159,7 @@ export class ServerLink {
   async #connectAgain(): Promise<void> {
     let unreachableSoFarMs = 0;
     for (let waitMs = 5; this.isOpen; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
-      await pause(this.#clock, waitMs);
+      await pause(this.#clock, waitMs, this.#closed.signal);
       if (!this.isOpen || (await this.#tryConnect())) return;
       // A living server may be slow to answer. Only one whose socket is gone is lost for good.
       unreachableSoFarMs += waitMs;
@@ -230,6 +231,7 @@ export class ServerLink {
   #close(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
+    this.#closed.abort();
     this.#isConnected = false;
     this.routes.clear();
     this.#wakeAll();

@@ -35,7 +35,7 @@ export class CodexThread {
   /** Codex's own file of the thread. */
   path: string | undefined;
   #record: ThreadRecord;
-  #isOver = false;
+  readonly #over = new AbortController();
   #hasExited = false;
   #toldOfStaleTools = false;
   readonly #readings = new Serial();
@@ -91,7 +91,7 @@ export class CodexThread {
 
   /** Emits an event that the stream does not know of, at the position reached. */
   emit(event: DriverReport): void {
-    if (!this.#isOver) this.request.emit({ ...event, position: this.state.position });
+    if (!this.#over.signal.aborted) this.request.emit({ ...event, position: this.state.position });
   }
 
   /** Keeps what another process of ours needs to go on. A failure is told, and costs only what a restart would find. */
@@ -153,7 +153,7 @@ export class CodexThread {
   /** Looks in the record whether the running turn is over, although nobody said so. */
   async doubtRunningTurn(): Promise<void> {
     const { turn } = this.state;
-    if (!turn || this.#isOver) return;
+    if (!turn || this.#over.signal.aborted) return;
     try {
       const turns = await this.history.turns(this.id, (read) => read.some(({ id }) => id === turn.id));
       const found = turns.find(({ id }) => id === turn.id);
@@ -166,7 +166,7 @@ export class CodexThread {
 
   /** Hears and emits nothing any more. */
   close(): void {
-    this.#isOver = true;
+    this.#over.abort();
     this.#cancelDoubt?.();
     this.link.remove(this.route);
     this.stream.close();
@@ -215,7 +215,8 @@ export class CodexThread {
   async #onReconnect(): Promise<void> {
     this.stream.hold();
     // A server on its way out answers nothing any more; then its end will end this.
-    for (let waitMs = 50; !this.#isOver && !this.#hasExited; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
+    const { signal } = this.#over;
+    for (let waitMs = 50; !signal.aborted && !this.#hasExited; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
       try {
         const isLoaded = (await this.history.loadedThreads()).includes(this.id);
         const answer = await this.resume(isLoaded);
@@ -223,7 +224,7 @@ export class CodexThread {
       } catch (error) {
         if (!(error instanceof Unreadable)) throw error;
       }
-      await pause(this.clock, waitMs);
+      await pause(this.clock, waitMs, signal);
     }
   }
 

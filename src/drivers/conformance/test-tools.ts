@@ -5,6 +5,7 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { pause } from '../../base/pause.ts';
+import { randomToken } from '../../base/tokens.ts';
 
 /** A call that arrived. */
 interface TestToolCall {
@@ -29,7 +30,7 @@ export interface TestTools {
  * is cancelled.
  */
 export async function startTestTools(clock: Clock = systemClock): Promise<TestTools> {
-  const token = `stm_ses_check_${process.pid}_${Math.floor(clock.monotonic() * 1000)}`;
+  const token = randomToken('stm_ses_check_');
   const calls: TestToolCall[] = [];
   let listener: ((call: TestToolCall) => Promise<void>) | undefined;
   const arrived = async (call: TestToolCall): Promise<void> => {
