@@ -39,10 +39,10 @@ export interface Installation {
   readonly pageDirectory: string;
 }
 
-/** The drivers that there are. */
-export function createDrivers(): Driver[] {
+/** The drivers that there are. `stopping`: aborted when the server stops, so that it waits for no agent to come up. */
+export function createDrivers(stopping = new AbortController().signal): Driver[] {
   const clock = systemClock;
-  return [codexDriver({ clock }), acpDriver({ clock }), scriptDriver({ clock })];
+  return [codexDriver({ clock }), acpDriver({ clock, stopping }), scriptDriver({ clock })];
 }
 
 /**
@@ -72,7 +72,8 @@ async function startIn(
   const log = openLog(directory.logFile);
   const store = await openStore(directory);
   opened.push(() => store.close());
-  const drivers = createDrivers();
+  const stopping = new AbortController();
+  const drivers = createDrivers(stopping.signal);
   const agents = await withPlaces(options.configFile, () =>
     createAgents(drivers, config, installation, store.records),
   );
@@ -112,6 +113,7 @@ async function startIn(
   await writePrivate(directory.serverFile, `${JSON.stringify({ event: 'ready', ...described })}\n`);
   const stop = stopOnce(async ({ agents: endAgents = false }) => {
     state = 'stopping';
+    stopping.abort();
     api.stop();
     await listener?.close(closeGraceMs);
     await app.stop({ agents: endAgents });

@@ -55,7 +55,8 @@ export function startUpCases(): void {
   test.concurrent('with --json the first line is an object; agents outlive SIGTERM and end with down --agents', {
     timeout: 60_000,
   }, async () => {
-    const bench = await Bench.open({});
+    const silent = { rules: [], profile: { command: ['/bin/sh', '-c', 'echo up > up; exec sleep 600'] } };
+    const bench = await Bench.open({ silent });
     try {
       const { ready, process } = bench.server;
       const { dataDir } = bench;
@@ -113,9 +114,15 @@ async function expectAgentsOutlive(bench: Bench): Promise<void> {
   const goOn = 'echo $$ > agent; until [ -e go ]; do sleep 0.1; done; echo went on';
   const { queryId } = await scene.send('shell', goOn);
   const agent = Number(await scene.file('agent'));
+  // An agent that never comes up is not waited for, and its message is not lost.
+  const waiting = await scene.send('silent', 'Hello?');
+  await scene.file('up');
+  const began = performance.now();
   expect(await bench.server.process.signal('SIGTERM')).toMatchObject({ code: 0, signal: null });
+  expect(performance.now() - began).toBeLessThan(20_000);
   expect(isAlive(agent)).toBe(true);
   await bench.start();
+  expect(await scene.execution(waiting.queryId)).toMatchObject({ closed: false });
   scene.open('go');
   await scene.closed(queryId);
   const { state, result } = await scene.execution(queryId);

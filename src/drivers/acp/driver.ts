@@ -12,6 +12,8 @@ export interface AcpDriverOptions {
   readonly clock: Clock;
   /** How long an agent may take from its launch to an open conversation. Milliseconds, default 60 seconds. */
   readonly openingMs?: number;
+  /** Aborted when the server stops: openings under way are given up, since nothing was told to those agents yet. */
+  readonly stopping?: AbortSignal;
 }
 
 const probeMs = 8000;
@@ -22,7 +24,7 @@ const graceMs = 1000;
  * steers, since no ACP agent says what becomes of a second text (each of four does something else with it).
  */
 export function acpDriver(options: AcpDriverOptions): Driver {
-  const { clock, openingMs = 60_000 } = options;
+  const { clock, openingMs = 60_000, stopping = new AbortController().signal } = options;
   return {
     kind: 'acp',
     capabilities: {
@@ -36,7 +38,7 @@ export function acpDriver(options: AcpDriverOptions): Driver {
       limits: true,
     },
     probe: (profile) => probe(profile, clock),
-    open: (request) => openConversation(request, { clock, openingMs }),
+    open: (request) => openConversation(request, { clock, openingMs, stopping }),
   };
 }
 

@@ -14,6 +14,8 @@ export interface OpenOptions {
   readonly clock: Clock;
   /** How long an agent may take from its launch to an open conversation. Milliseconds. */
   readonly openingMs: number;
+  /** Aborted when the server stops. */
+  readonly stopping: AbortSignal;
 }
 
 const graceMs = 2000;
@@ -100,8 +102,9 @@ async function hearOut(process: StdioProcess, log: SentLog, request: OpenRequest
   log.append({ t: 'process', base: conversation.position + 2 });
 }
 
-async function begin(log: SentLog, request: OpenRequest, { clock, openingMs }: OpenOptions): Promise<Opened> {
+async function begin(log: SentLog, request: OpenRequest, options: OpenOptions): Promise<Opened> {
   const { profile, cwd, directory } = request;
+  const { clock, openingMs, stopping } = options;
   // Noted before the launch: a process that we do not live to see open must not be taken for the one before it.
   log.append({ t: 'process', base: Math.max(log.base, request.position) });
   const launched = await launchStdio({
@@ -113,13 +116,19 @@ async function begin(log: SentLog, request: OpenRequest, { clock, openingMs }: O
   });
   if (!launched.ok) return launched;
   const { process } = launched;
+  const opening = new Opening(process, clock, openingMs);
+  const interrupt = (): void => opening.interrupt('the server stops');
+  stopping.addEventListener('abort', interrupt, { once: true });
+  if (stopping.aborted) interrupt();
   try {
-    return await openIn(process, new Opening(process, clock, openingMs), log, request);
+    return await openIn(process, opening, log, request);
   } catch (error) {
     // It was never told a prompt, and nobody would know of it.
     await process.end({ graceMs });
     process.close();
     throw error;
+  } finally {
+    stopping.removeEventListener('abort', interrupt);
   }
 }
 
@@ -139,9 +148,7 @@ async function openIn(
   });
   const opened = await openSession(opening, request);
   if (!opened.ok) return giveUp(opened, opening, process, request.profile);
-  if (opening.exited !== undefined) {
-    return giveUp({ ok: false, why: 'exited', message: opening.exited }, opening, process, request.profile);
-  }
+  if (opening.over !== undefined) return giveUp(opening.over, opening, process, request.profile);
   decideFates(log, opening.past);
   const { session, agent } = opened;
   const { id, at } = session;
@@ -247,6 +254,9 @@ async function giveUp(
   const name = `agent ${profile.name}`;
   if (failure.why === 'gone')
     return { ok: false, code: 'SESSION_GONE', message: `${name}: ${failure.message}` };
+  // The only failure of these that passes by itself.
+  if (failure.why === 'interrupted')
+    return { ok: false, code: 'AGENT_FAILED', message: `${name} was not opened: ${failure.message}` };
   if (failure.why !== 'error')
     return unavailable(`${name} did not open a conversation: ${failure.message}${said}`);
   const { kind, message } = readAgentError(failure.error);

@@ -16,7 +16,7 @@ import { openingPrefix } from './tracker.ts';
 /** Why an opening came to nothing. */
 export type OpeningFailure =
   | { readonly ok: false; readonly why: 'error'; readonly error: RpcError }
-  | { readonly ok: false; readonly why: 'silent' | 'exited'; readonly message: string };
+  | { readonly ok: false; readonly why: 'silent' | 'exited' | 'interrupted'; readonly message: string };
 
 type Answer = { readonly ok: true; readonly result: unknown } | OpeningFailure;
 
@@ -91,8 +91,8 @@ export class Opening {
   readonly #clock: Clock;
   readonly #deadline: number;
   readonly #waiting = new Map<string, (answer: Answer) => void>();
-  /** Why the process died, once it has. */
-  exited: string | undefined;
+  /** Why nothing comes of it, once that is certain. */
+  over: OpeningFailure | undefined;
   readonly #garbage = new Garbage();
   #openedAt: number | undefined;
   #isPersonTalking = false;
@@ -119,16 +119,19 @@ export class Opening {
   hearNoise(what: string, bytes: number): void {
     const verdict = this.#garbage.hear(bytes);
     if (verdict === 'told') this.noise.push(what);
-    if (verdict !== 'flood' || this.exited !== undefined) return;
+    if (verdict !== 'flood' || this.over !== undefined) return;
     this.#process.passOver();
     this.exit(this.#garbage.sentence());
   }
 
   /** The process is dead: whoever waits for an answer hears so. */
   exit(reason: string): void {
-    this.exited = reason;
-    for (const settle of this.#waiting.values()) settle({ ok: false, why: 'exited', message: reason });
-    this.#waiting.clear();
+    this.#end({ ok: false, why: 'exited', message: reason });
+  }
+
+  /** Nobody waits for this opening any more; the agent is not to blame. */
+  interrupt(why: string): void {
+    this.#end({ ok: false, why: 'interrupted', message: why });
   }
 
   /** The first request: what the agent is, and whether it speaks our version. */
@@ -204,7 +207,7 @@ export class Opening {
   }
 
   async #request(method: string, params: object): Promise<Answer> {
-    if (this.exited !== undefined) return { ok: false, why: 'exited', message: this.exited };
+    if (this.over !== undefined) return this.over;
     const id = openingPrefix + method;
     const answered = new Promise<Answer>((resolve) => this.#waiting.set(id, resolve));
     const line = writeMessage({ jsonrpc: '2.0', id, method, params });
@@ -214,6 +217,12 @@ export class Opening {
     const answer = await within(this.#clock, restMs, sent, silent(`no answer to ${method} in time`));
     this.#waiting.delete(id);
     return answer;
+  }
+
+  #end(failure: OpeningFailure): void {
+    this.over ??= failure;
+    for (const settle of this.#waiting.values()) settle(failure);
+    this.#waiting.clear();
   }
 
   #settle(
