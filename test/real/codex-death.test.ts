@@ -136,4 +136,12 @@ describe.skipIf(!program)('when the codex app-server dies', () => {
     expect(await b.conversation.end()).toBe('dead');
     expect(bearersOf(server)).toEqual([]);
   });
+
+  it('conversations that end at the same moment take the server with them', async () => {
+    const talks = [await bench.open('atOnceA'), await bench.open('atOnceB'), await bench.open('atOnceC')];
+    const server = await leader();
+    expect(await Promise.all(talks.map((talk) => talk.conversation.end()))).toEqual(['dead', 'dead', 'dead']);
+    expect(isAlive(server)).toBe(false);
+    expect(bearersOf(server)).toEqual([]);
+  });
 });

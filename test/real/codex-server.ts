@@ -9,6 +9,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { StemmaClient } from '../../src/client/stemma-client.ts';
 import type { TreeView } from '../../src/contract/execution.ts';
 import type { Run } from '../../src/contract/run.ts';
+import { processesWithEnvironment } from '../e2e/living-processes.ts';
 import { type ModelServer, startModelServer } from '../model/model-server.ts';
 import type { Rule } from '../model/prompt-script.ts';
 import { writeCodexHome } from './codex-bench.ts';
@@ -133,7 +134,10 @@ export class CodexServer {
     this.#process?.kill('SIGUSR2');
     await this.#exited;
     await this.model.stop();
+    const left = processesWithEnvironment(this.directory);
+    for (const pid of left) process.kill(pid, 'SIGKILL');
     rmSync(this.directory, { recursive: true, force: true });
+    if (left.length > 0) throw new Error(`${left.length} processes of agents were left behind`);
   }
 }
 

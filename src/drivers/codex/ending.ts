@@ -36,6 +36,12 @@ export async function stopBackground(thread: CodexThread): Promise<boolean> {
 export async function endThread(thread: CodexThread): Promise<'dead' | 'unkillable'> {
   if (thread.hasExited) return 'dead';
   const isQuiet = await bringToRest(thread);
+  // One after the other: of several that end at once, each would take the server for one that still serves others.
+  return thread.link.leaving.run(() => leave(thread, isQuiet));
+}
+
+async function leave(thread: CodexThread, isQuiet: boolean): Promise<'dead' | 'unkillable'> {
+  if (thread.hasExited) return 'dead';
   const isAlone = thread.link.routes.count <= 1 && !(await othersWork(thread));
   if (isAlone) {
     // Nothing is emitted any more, not even that the server has exited: that is what was asked for.

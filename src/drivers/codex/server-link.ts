@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { Serial } from '../../base/serial.ts';
 import { endGroup } from '../../processes/group.ts';
 import { pause } from '../../base/pause.ts';
 import { isAlive, type ProcessIdentity } from '../../processes/process-identity.ts';
@@ -26,6 +27,8 @@ export type LinkOpened =
 export class ServerLink {
   readonly directory: string;
   readonly routes: Routes;
+  /** In which conversations leave, each knowing how many are left. */
+  readonly leaving = new Serial();
   readonly #clock: Clock;
   readonly #socketPath: string;
   readonly #leader: ProcessIdentity | undefined;
