@@ -229,7 +229,10 @@ export class SessionTurns {
     // What an earlier process left may still live.
     if (!this.#isDead && session) await this.#ensureOpen(session, true);
     const open = this.#open;
-    if (!open && !this.#isDead) return 'unkillable';
+    if (!open && !this.#isDead) {
+      await this.#lookLater();
+      return 'unkillable';
+    }
     this.#open = undefined;
     const result = open ? await open.conversation.end() : 'dead';
     if (result === 'dead') {
