@@ -49,7 +49,9 @@ export async function send(connection: Connection, request: ClientRequest): Prom
     response = await fetch(address, { ...init, signal: signal ?? null });
   } catch (thrown) {
     signal?.throwIfAborted();
-    throw unreachable(connection, 'does not answer', thrown);
+    throw wasReached(thrown)
+      ? brokenOff(connection, thrown)
+      : unreachable(connection, 'does not answer', thrown);
   }
   if (response.ok) return response;
   throw problemError(connection, response, await readJson(connection, response, signal));
@@ -97,7 +99,7 @@ async function readJson(connection: Connection, response: Response, signal?: Abo
     text = await response.text();
   } catch (thrown) {
     signal?.throwIfAborted();
-    throw unreachable(connection, 'broke off its answer', thrown);
+    throw brokenOff(connection, thrown);
   }
   try {
     return text === '' ? undefined : JSON.parse(text);
@@ -130,7 +132,26 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function unreachable(connection: Connection, what: string, cause?: unknown): StemmaError {
+// What `fetch` says when there was no connection yet; everything else happened to one.
+const unconnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+
+function wasReached(thrown: unknown): boolean {
+  const cause = (thrown as { cause?: { code?: unknown } } | null)?.cause;
+  const isConnecting = cause?.code === 'UND_ERR_CONNECT_TIMEOUT' || cause?.code === 'ETIMEDOUT';
+  return typeof cause?.code === 'string' && !isConnecting && !unconnected.has(cause.code);
+}
+
+/** A server was there and has gone: it may be back soon. Told by `data.wasReached`. */
+function brokenOff(connection: Connection, cause: unknown): StemmaError {
+  return unreachable(connection, 'broke off its answer', cause, { wasReached: true });
+}
+
+function unreachable(
+  connection: Connection,
+  what: string,
+  cause?: unknown,
+  more: Readonly<Record<string, unknown>> = {},
+): StemmaError {
   const message = `The server at ${connection.url} ${what}. Start one with \`stemma up\`, or name another with --url.`;
-  return new StemmaError('UNREACHABLE', message, { url: connection.url }, cause);
+  return new StemmaError('UNREACHABLE', message, { url: connection.url, ...more }, cause);
 }

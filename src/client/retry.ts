@@ -13,8 +13,8 @@ const passing: ReadonlySet<string> = new Set(['UNREACHABLE', 'RECOVERING', 'STOP
 
 /**
  * Counts the time since a server was last heard of, and pauses longer from try to try. `failed` throws the error it is
- * given when that is not a passing one, or when the patience is used up; `succeeded` starts over. A server that never
- * answered at all gets no patience: most likely there is none.
+ * given when that is not a passing one, or when the patience is used up; `succeeded` starts over. A server that was never
+ * reached at all gets no patience: most likely there is none.
  */
 export class Patience {
   readonly #clock: Clock;
@@ -37,12 +37,25 @@ export class Patience {
   async failed(thrown: unknown, signal?: AbortSignal, atLeastMs = 0): Promise<void> {
     signal?.throwIfAborted();
     this.#since ??= this.#clock.monotonic();
-    const code = thrown instanceof StemmaError ? thrown.code : 'INTERNAL';
-    this.#answered ||= code !== 'UNREACHABLE';
+    const { code, data } = thrown instanceof StemmaError ? thrown : new StemmaError('INTERNAL', '');
+    this.#answered ||= code !== 'UNREACHABLE' || data['wasReached'] === true;
     const isUsedUp = this.#clock.monotonic() - this.#since >= this.#limitMs;
     if (!passing.has(code) || !this.#answered || isUsedUp) throw thrown;
     const pauseMs = Math.max(this.#pauseMs, atLeastMs);
     this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
     await pauseOrThrow(this.#clock, pauseMs, signal);
+  }
+}
+
+/** Does what a server that was heard of a moment ago is asked for, over a restart of it. `ask` may be called again. */
+export async function askPatiently<T>(clock: Clock, ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const patience = new Patience(clock);
+  patience.succeeded();
+  for (;;) {
+    try {
+      return await ask();
+    } catch (thrown) {
+      await patience.failed(thrown, signal);
+    }
   }
 }

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../base/clock.ts';
 import { type RunningEdge, startEdge, tokens } from '../../test/edges/running-edge.ts';
@@ -52,5 +54,27 @@ describe('the client, against the HTTP edge', () => {
       break;
     }
     stop.abort();
+  });
+
+  it('goes on waiting when the server dies within the very first request, and finds the next one', async () => {
+    let requests = 0;
+    const mortal = createServer((request, response) => {
+      if (++requests === 1) return request.socket.destroy();
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ closed: true, outcome: 'succeeded' }));
+    });
+    await new Promise<void>((resolve) => mortal.listen(0, '127.0.0.1', resolve));
+    const { port } = mortal.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}`;
+    try {
+      const waiting = new StemmaClient({ url, token: 'x' }, systemClock);
+      expect(await waitUntilClosed(waiting, 'exe_1')).toMatchObject({ closed: true });
+    } finally {
+      mortal.close();
+      mortal.closeAllConnections();
+    }
+    // One that was never there is not waited for.
+    const gone = new StemmaClient({ url, token: 'x' }, systemClock);
+    await expect(waitUntilClosed(gone, 'exe_1')).rejects.toMatchObject({ code: 'UNREACHABLE' });
   });
 });

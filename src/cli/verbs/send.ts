@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { Option } from 'commander';
 import { StemmaError } from '../../base/errors.ts';
 import type { StemmaClient } from '../../client/stemma-client.ts';
+import { askPatiently } from '../../client/retry.ts';
 import { waitUntilClosed } from '../../client/wait.ts';
 import type { QueryAnswer } from '../../contract/requests.ts';
 import type { BodyInputOf } from '../../contract/routes.ts';
@@ -113,7 +114,8 @@ async function waitForAnswer(
   try {
     return await context.interruptible(async (signal) => {
       const end = await waitUntilClosed(client, queryId, { signal });
-      const { result, error } = await client.call('getExecution', { id: queryId, signal });
+      const read = () => client.call('getExecution', { id: queryId, signal });
+      const { result, error } = await askPatiently(client.clock, read, signal);
       if (context.isJson)
         context.document({ ...answer, ...defined({ ...end, holding: undefined, result, error }) });
       else if (result !== undefined) context.data(plainBlock(result));
