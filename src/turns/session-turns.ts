@@ -2,15 +2,13 @@ import { reach } from '../base/faults.ts';
 import type { SessionId, TurnId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
 import { Serial } from '../base/serial.ts';
-import type { Conversation, DriverEvent, SendOutcome } from '../drivers/port.ts';
+import type { Conversation, DriverEvent } from '../drivers/port.ts';
 import { wakeLater } from '../ledger/agent-process.ts';
-import type { Failure } from '../ledger/execution.ts';
 import { isSettled } from '../ledger/execution.ts';
 import { mayBeJoined } from '../ledger/interruption.ts';
-import { markWritten, moveTurn, takeLane } from '../ledger/lane.ts';
+import { takeLane } from '../ledger/lane.ts';
 import type { CallEvidence } from '../ledger/parent.ts';
 import { ask } from '../ledger/questions.ts';
-import { sendFailed } from '../ledger/send-failed.ts';
 import type { Session } from '../ledger/session.ts';
 import type { Turn } from '../ledger/turn.ts';
 import type { Death } from './death.ts';
@@ -19,6 +17,7 @@ import type { NotOpened, OpenSession } from './opening.ts';
 import { openConversation } from './opening.ts';
 import { observe } from './observe.ts';
 import type { TurnsContext } from './ports.ts';
+import { Sending } from './sending.ts';
 import { steerNext, withdrawLeftovers } from './steering.ts';
 
 /** Deaths in a row, without a turn seen to begin in between, after which a text fails for good. */
@@ -35,12 +34,7 @@ export class SessionTurns {
   readonly #context: TurnsContext;
   readonly #serial = new Serial();
   #open: OpenSession | undefined;
-  /** The turn that this instance took the lane for: of any other one, an earlier process may have sent the text. */
-  #own: TurnId | undefined;
-  /** The turn whose text is with the agent, or may be: it is not sent again without evidence. */
-  #sent: TurnId | undefined;
-  /** The same, when nobody knows whether the agent has it. */
-  #uncertain: TurnId | undefined;
+  readonly #sending: Sending;
   /** Nothing of the session lives: there is nothing to adopt or to end. */
   #isDead = false;
   #deaths = 0;
@@ -50,6 +44,7 @@ export class SessionTurns {
   constructor(context: TurnsContext, sessionId: SessionId) {
     this.#context = context;
     this.sessionId = sessionId;
+    this.#sending = new Sending(context);
   }
 
   /** Whether a conversation is open in this process. */
@@ -146,7 +141,8 @@ export class SessionTurns {
     const current = session.laneTurn === null ? undefined : await this.#turn(session.laneTurn);
     if (!this.#open && (current || (await this.#hasOpenSteers()))) await this.#ensureOpen(session, false);
     if (current?.state === 'starting') {
-      return this.#sent === current.id ? this.#resolveSend(current) : this.#send(session, current.id);
+      const isSent = this.#sending.isSent(current.id);
+      return isSent ? this.#resolveSend(current) : this.#send(session, current.id);
     }
     if (this.#open) await withdrawLeftovers(this.#context, this.sessionId, this.#open);
     const { store, clock, ids, node } = this.#context;
@@ -155,7 +151,7 @@ export class SessionTurns {
     const taken = await store.decide(() => takeLane({ now: clock.now(), sessionId, node, fresh }));
     if (!taken.ok) return;
     if (taken.value.taken) {
-      this.#own = taken.value.turn.id;
+      this.#sending.take(taken.value.turn.id);
       return this.#send(session, taken.value.turn.id);
     }
     if (taken.value.why === 'busy' && this.#open) return steerNext(this.#context, this.sessionId, this.#open);
@@ -166,54 +162,19 @@ export class SessionTurns {
 
   async #send(session: Session, id: TurnId): Promise<void> {
     const open = await this.#ensureOpen(session, false);
-    if (!open || this.#sent === id) return;
+    if (!open || this.#sending.isSent(id)) return;
     const turn = await this.#turn(id);
     if (turn?.state !== 'starting') return;
     if (await this.#isCancelled(id)) {
-      return this.#failSend(turn, { code: 'CANCELLED', message: 'Cancelled before it was sent.' }, true);
+      return this.#sending.fail(turn, { code: 'CANCELLED', message: 'Cancelled before it was sent.' }, true);
     }
-    await this.#moveTurn(turn);
-    reach('send.before');
-    const outcome = await open.conversation.start({ id: turn.id, text: turn.text });
-    reach('send.written');
-    await this.#recordSend(turn, outcome);
+    if ((await this.#sending.send(open.conversation, turn)) === 'later') await this.#lookLater();
   }
 
-  async #moveTurn(turn: Turn): Promise<void> {
-    const session = await this.#session();
-    if (session?.epoch === turn.epoch) return;
-    const { store, clock } = this.#context;
-    await store.decide(() => moveTurn({ now: clock.now(), turnId: turn.id }));
-  }
-
-  async #recordSend(turn: Turn, outcome: SendOutcome): Promise<void> {
-    if (outcome.outcome === 'refused') {
-      return this.#failSend(turn, { code: 'AGENT_FAILED', message: outcome.reason }, false);
-    }
-    this.#sent = turn.id;
-    const { store, clock } = this.#context;
-    await store.decide(() => markWritten({ now: clock.now(), turnId: turn.id }));
-    if (outcome.outcome !== 'uncertain') return;
-    this.#context.report('send.uncertain', { turnId: turn.id, reason: outcome.reason });
-    this.#uncertain = turn.id;
-    await this.#resolveSend(turn);
-  }
-
-  /** A text whose sending nobody is certain of: only what the agent provably never got fails, and is sent again. */
   async #resolveSend(turn: Turn): Promise<void> {
-    if (this.#uncertain !== turn.id || !this.#open) return;
-    const evidence = await this.#open.conversation.evidence(turn.id);
-    if (evidence.state === 'unknown') return this.#lookLater();
-    this.#uncertain = undefined;
-    if (evidence.state !== 'absent') return;
-    this.#sent = undefined;
-    await this.#failSend(turn, { code: 'AGENT_FAILED', message: 'The agent never got the text.' }, false);
-  }
-
-  async #failSend(turn: Turn, error: Failure, isFinal: boolean): Promise<void> {
-    const { store, clock, ids } = this.#context;
-    const fresh = new FreshIds(ids);
-    await store.decide(() => sendFailed({ now: clock.now(), turnId: turn.id, error, isFinal, fresh }));
+    const conversation = this.#open?.conversation;
+    if (conversation && (await this.#sending.resolve(conversation, turn)) === 'later')
+      await this.#lookLater();
   }
 
   /** A hosted session whose execution is closed has no more use for its process. */
@@ -236,7 +197,7 @@ export class SessionTurns {
     this.#open = undefined;
     const result = open ? await open.conversation.end() : 'dead';
     if (result === 'dead') {
-      this.#sent = undefined;
+      this.#sending.ended();
       await this.#bury(open?.conversation, { reason });
     } else this.#open = open;
     return result;
@@ -251,7 +212,7 @@ export class SessionTurns {
     if (this.#open) return this.#open;
     const opened = await openConversation(this.#context, session, {
       adoptOnly,
-      own: this.#own,
+      own: this.#sending.own,
       receive: (event, open) => this.#receive(event, open),
       handle: (event, open) => this.#handle(event, open),
     });
@@ -263,8 +224,7 @@ export class SessionTurns {
     if (opened.isDead) return undefined;
     this.#open = opened.open;
     this.#isDead = false;
-    this.#sent = opened.pending ?? this.#sent;
-    this.#uncertain = opened.pending;
+    this.#sending.opened(opened.pending);
     return this.#open;
   }
 
@@ -278,10 +238,10 @@ export class SessionTurns {
     this.#context.report('agent.notOpened', { sessionId: session.id, code, message });
     const turn = await this.#laneTurn();
     // A text that an earlier process may have sent must be looked for before it may be sent again.
-    const isUnsent = turn?.state === 'starting' && turn.id === this.#own && turn.id !== this.#sent;
+    const isUnsent = turn?.state === 'starting' && this.#sending.isUnsent(turn.id);
     const isFinal = code !== 'AGENT_FAILED';
     if (turn?.state === 'starting' && (isUnsent || isFinal))
-      return this.#failSend(turn, { code, message }, isFinal);
+      return this.#sending.fail(turn, { code, message }, isFinal);
     if (turn) await this.#lookLater();
   }
 
@@ -327,15 +287,13 @@ export class SessionTurns {
   async #died(exit: Extract<DriverEvent, { type: 'exited' }>, conversation: Conversation): Promise<void> {
     const { reason, position } = exit;
     this.#open = undefined;
-    // What became of a text that it had is in its record, which the next process may be able to read: it is asked first.
-    if (this.#sent !== undefined) this.#own = undefined;
-    this.#sent = undefined;
+    this.#sending.died();
     await this.#bury(conversation, { reason, position });
     this.#deaths++;
     const turn = await this.#laneTurn();
     if (turn?.state !== 'starting' || this.#deaths < deathLimit) return this.#deliver();
     const message = `The agent died ${this.#deaths} times: ${reason}`;
-    await this.#failSend(turn, { code: 'AGENT_UNAVAILABLE', message }, true);
+    await this.#sending.fail(turn, { code: 'AGENT_UNAVAILABLE', message }, true);
   }
 
   async #isCancelled(id: TurnId): Promise<boolean> {
