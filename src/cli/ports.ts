@@ -45,6 +45,8 @@ export interface Output {
   readonly isTty: boolean;
   /** The size of the terminal now; undefined when it is none. */
   size(): { readonly columns: number; readonly rows: number } | undefined;
+  /** Why what was written so far did not arrive; undefined when it did, and when its reader went away. */
+  failure?(): Promise<Error | undefined>;
 }
 
 /** What is said on the command line or in the environment; the configuration file and the defaults come after it. */

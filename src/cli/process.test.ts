@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -102,6 +102,29 @@ describe('up', () => {
         if (isAlive(ready.pid)) process.kill(ready.pid, 'SIGKILL');
         await bench.close();
       }
+    },
+    patienceMs,
+  );
+});
+
+describe('a disk that is full', () => {
+  it(
+    'is told, without a stack, and is no success',
+    async () => {
+      const full = openSync('/dev/full', 'w');
+      const env = { PATH: process.env['PATH'], HOME: directory };
+      const child = spawn(node, [...script, '--help'], { env, stdio: ['ignore', full, 'pipe'] });
+      started.push(child);
+      let err = '';
+      child.stderr?.on('data', (chunk) => {
+        err += String(chunk);
+      });
+      const code = await new Promise((resolve) => child.on('close', resolve));
+      expect({ code, lines: err.trim().split('\n') }).toEqual({
+        code: 5,
+        lines: [expect.stringMatching(/^stemma: The output could not be written: ENOSPC.*\[DISK_FULL\]$/)],
+      });
+      closeSync(full);
     },
     patienceMs,
   );

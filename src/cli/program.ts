@@ -30,16 +30,26 @@ export async function runCli(argv: readonly string[], deps: CliDeps): Promise<nu
   if (isJson) silence(program);
   try {
     await keepAlive(() => program.parseAsync([...argv], { from: 'user' }));
-    return exitCode;
+    return await withOutput(deps, exitCode, isJson);
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) {
       reportError(deps, thrown, program.opts<GlobalOptions>().json === true);
       return exitOfError(thrown);
     }
-    if (thrown.exitCode === 0) return exitCodes.ok;
+    if (thrown.exitCode === 0) return await withOutput(deps, exitCodes.ok, isJson);
     if (isJson) reportError(deps, usageError(thrown), true);
     return exitCodes.usage;
   }
+}
+
+/** The exit code, unless all went well and nobody could read of it. */
+async function withOutput(deps: CliDeps, exitCode: number, isJson: boolean): Promise<number> {
+  const failure = await deps.stdout.failure?.();
+  if (!failure) return exitCode;
+  const message = `The output could not be written: ${failure.message}.`;
+  const error = new StemmaError('DISK_FULL', message, { stream: 'stdout' }, failure);
+  reportError(deps, error, isJson);
+  return exitCode === exitCodes.ok ? exitOfError(error) : exitCode;
 }
 
 // Before commander has read them: what it cannot read is told as JSON too. Behind `--` are the words of another program.
