@@ -1,4 +1,5 @@
 import type { Database, Statement } from './driver.ts';
+import { growLog } from './log-file.ts';
 
 /** Pages of the log at which SQLite itself copies it into the database, within the commit that reaches them: 16 MiB. */
 export const largestLogPages = 4_000;
@@ -13,15 +14,23 @@ const idleLogPages = 400;
  */
 export class Checkpoints {
   readonly #copy: Statement;
+  readonly #file: string;
   #pages = 0;
+  #isGrown = false;
 
-  constructor(db: Database) {
+  constructor(db: Database, file: string) {
+    this.#file = file;
     this.#copy = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
   }
 
   /** A commit of so many operations was made: it wrote about ten pages, and one more for every four. */
   committed(operations: number): void {
     this.#pages += 10 + operations / 4;
+    if (!this.#isGrown && this.#pages >= idleLogPages) {
+      // Who writes this much will write more. Who does not is spared the time and the space.
+      this.#isGrown = true;
+      growLog(this.#file, largestLogPages);
+    }
     if (this.#pages > largestLogPages) this.#pages = 0;
   }
 

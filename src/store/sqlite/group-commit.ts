@@ -63,10 +63,10 @@ export class GroupCommit<Told> {
   #rests = false;
   #idle: (() => void)[] = [];
 
-  constructor(db: Database, store: Commitment<Told>) {
+  constructor(db: Database, store: Commitment<Told>, file: string) {
     this.#db = db;
     this.#store = store;
-    this.#checkpoints = new Checkpoints(db);
+    this.#checkpoints = new Checkpoints(db, file);
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
     this.#rollback = db.prepare('ROLLBACK');

@@ -121,7 +121,7 @@ export class SqliteStore implements LedgerStore, WakeRows {
     this.#answers = new SqliteAnswers(db, this.#tables);
     this.#eventLog = eventStatements(db);
     this.#wakes = wakeStatements(db);
-    this.#commits = new GroupCommit(db, this.#commitment());
+    this.#commits = new GroupCommit(db, this.#commitment(), file);
     const read = <T>(query: () => T): Promise<T> => this.#reading(query);
     this.views = sqliteViews(db, this.#tables, read);
     this.recovery = sqliteRecoveryViews(db, this.#tables, read);
