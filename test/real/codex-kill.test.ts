@@ -28,14 +28,15 @@ const points: readonly { window: string; fault: string; times: readonly number[]
   { window: 'between send and record', fault: 'send.written', times: [1, 2, 3, 4, 5, 6] },
   { window: 'in a tool call, before it is registered', fault: 'call.received', times: [1, 2, 3] },
   { window: 'in a tool call, after it is registered', fault: 'call.registered', times: [1, 2, 3] },
-  { window: 'before a steer', fault: 'steer.before', times: [1] },
-  { window: 'between steer and record', fault: 'steer.written', times: [1] },
+  { window: 'before a steer', fault: 'steer.before', times: [1, 2] },
+  { window: 'between steer and record', fault: 'steer.written', times: [1, 2] },
   { window: "between the turn's end and its commit", fault: 'turn.ended', times: [1, 2, 3, 4, 5, 6] },
-  { window: 'before a commit', fault: 'commit.before', times: [4, 12, 20, 28] },
-  { window: 'between commit and wake-up', fault: 'commit.after', times: [4, 12, 20, 28] },
+  { window: 'before a commit', fault: 'commit.before', times: [8, 14, 20, 26] },
+  { window: 'between commit and wake-up', fault: 'commit.after', times: [8, 14, 20, 26] },
   { window: 'before a wake-up', fault: 'wakeup.before', times: [1, 3, 5, 7, 9] },
   { window: 'before an advance', fault: 'advance.before', times: [1, 2, 3, 4, 5] },
 ];
+const streaming = 'while it streams, calls tools and runs shells';
 /** Milliseconds after the start of a run: while the agents stream, run shells and wait for the model. */
 const moments = [150, 400, 700, 1000, 1400, 1800, 2300];
 
@@ -93,10 +94,12 @@ describe.skipIf(!codex)('kill -9 of the server in the middle of a real run', () 
     await delay(ms);
     await server.kill();
     await server.up();
-    counts.set(
-      'while it streams, calls tools and runs shells',
-      (counts.get('while it streams, calls tools and runs shells') ?? 0) + 1,
-    );
+    counts.set(streaming, (counts.get(streaming) ?? 0) + 1);
     await verify(runId, mark);
+  });
+
+  test('it died in every window', () => {
+    const all = [...points.map(({ window }) => window), streaming];
+    expect(all.filter((window) => !counts.has(window))).toEqual([]);
   });
 });
