@@ -55,6 +55,8 @@ export interface AgentExited {
   readonly position?: number;
   /** The agent's record was not read: texts that were with it stay undecided. */
   readonly isRecordUnread?: boolean;
+  /** Another process of the session lives already. */
+  readonly hasSuccessor?: boolean;
   readonly fresh: FreshIds;
 }
 
@@ -85,7 +87,8 @@ export function* agentExited(command: AgentExited): Rule<boolean> {
     yield* end(draft, task, { state, error }, command.fresh.at('notice', place++));
   }
   yield* deliverOurselves(draft, session);
-  const state = session.state === 'stopped' ? 'stopped' : 'cold';
+  const left = command.hasSuccessor ? 'live' : 'cold';
+  const state = session.state === 'stopped' ? 'stopped' : left;
   const position = Math.max(session.position, command.position ?? 0);
   // A text that has not begun keeps the lane; a turn that was lost does not.
   const laneTurn = session.laneTurn !== null && lost.has(session.laneTurn) ? null : session.laneTurn;

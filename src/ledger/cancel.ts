@@ -1,5 +1,6 @@
 import type { ExecutionId, FreshIds, NoticeId, SessionId, SteerId, TurnId } from '../base/ids.ts';
 import type { Rule } from './decision.ts';
+import { mustEnd } from './deadline.ts';
 import { Draft, refuse } from './decision.ts';
 import type { CancelRequest, Execution } from './execution.ts';
 import { isSettled } from './execution.ts';
@@ -17,6 +18,8 @@ export interface Cancel {
   readonly request: CancelRequest;
   /** `CANCELLED`, or what the outcome says instead: `TIMED_OUT`, `BUDGET`. */
   readonly verdict: string;
+  /** Only if it must still end by its deadline: it may have gone back to its queue, and its clock with it. */
+  readonly isByDeadline?: boolean;
   readonly fresh: FreshIds;
 }
 
@@ -44,6 +47,7 @@ export function* cancel(command: Cancel): Rule<Cancelling> {
   const draft = new Draft(command.now);
   const nothing: Cancelling = { interrupt: [], processes: [], sessions: [] };
   if (target.closed) return draft.done(nothing);
+  if (command.isByDeadline && !mustEnd(target, command.now)) return draft.done(nothing);
   const latched = yield* latch(draft, target, command);
   return draft.done(yield* endTree(draft, latched, command));
 }
@@ -63,8 +67,9 @@ function* latch(
     if (rules.cancelLatch && row.cancelRequested === null)
       draft.patch(row.id, { cancelRequested: requestOf(row) });
   }
-  // A person's word goes before an earlier failure: a sequence that may go on after a failure must not go on now.
-  const isDecided = target.verdict !== null && verdict !== 'CANCELLED';
+  // A person's word goes before an earlier failure: a sequence that may go on after a failure must not go on now. What was
+  // cancelled, with whatever is above it, does not run out of time or money any more.
+  const isDecided = verdict !== 'CANCELLED' && (target.verdict !== null || target.cancelRequested !== null);
   if (rules.cancelLatch && !isDecided) draft.patch(target.id, { verdict });
   const { actor, reason } = request;
   if (target.cancelRequested === null) draft.event('execution.cancelRequested', target, { actor, reason });

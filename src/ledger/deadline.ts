@@ -14,13 +14,18 @@ export function* nextDeadline(command: { readonly now: number; readonly id: Exec
   const draft = new Draft(command.now);
   const row = yield* ask('execution', command.id);
   if (!row || row.closed) return draft.done(false);
-  if (row.cancelRequested) return draft.done(true);
-  if (row.deadlineAt === null) return draft.done(false);
-  // Its clock stands still; it is asked for again when it goes on.
-  if (row.waiting && stopsClock(row.waiting)) return draft.done(false);
-  if (row.deadlineAt <= command.now) return draft.done(true);
-  draft.wake('deadline', row.id, row.deadlineAt);
+  if (mustEnd(row, command.now)) return draft.done(true);
+  // While its clock stands still it is not asked for; it will be when it goes on.
+  const isRunning = row.waiting === null || !stopsClock(row.waiting);
+  if (row.deadlineAt !== null && isRunning) draft.wake('deadline', row.id, row.deadlineAt);
   return draft.done(false);
+}
+
+/** Whether it was cancelled already, or its clock runs and has run out. */
+export function mustEnd(row: Execution, now: number): boolean {
+  if (row.cancelRequested) return true;
+  if (row.waiting && stopsClock(row.waiting)) return false;
+  return row.deadlineAt !== null && row.deadlineAt <= now;
 }
 
 /**

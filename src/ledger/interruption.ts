@@ -18,14 +18,32 @@ export function* hasWantedOwner(turn: Turn): Asking<boolean> {
 }
 
 /**
- * Whether a text that somebody waits for is with the agent and may be taken up in this turn, which the agent began by
- * itself: then its interruption waits for a while. Not for ever, since the agent may hang.
+ * Whether a text that somebody waits for is with the agent and may be taken up in this turn: then its interruption waits
+ * for a while. Not for ever, since the agent may hang.
  */
 export function* mayBeJoined(now: number, turn: Turn): Asking<boolean> {
-  const session = yield* ask('session', turn.sessionId);
-  if (session?.wakeTurn !== turn.id || session.laneTurn === null) return false;
   const owners = yield* ask('owners', turn.id);
   const begun = owners.map((owner) => owner.cancelRequested?.at ?? 0);
   if (now - Math.max(turn.startedAt ?? turn.createdAt, ...begun) >= endAgainMs) return false;
+  return (yield* isTextOfLaneUnderWay(turn)) || (yield* isSteerUnderWay(turn));
+}
+
+/** The agent began this turn by itself while the text of another turn was on its way. */
+function* isTextOfLaneUnderWay(turn: Turn): Asking<boolean> {
+  const session = yield* ask('session', turn.sessionId);
+  if (session?.wakeTurn !== turn.id || session.laneTurn === null) return false;
   return (yield* ask('owners', session.laneTurn)).some(isWanted);
+}
+
+function* isSteerUnderWay(turn: Turn): Asking<boolean> {
+  for (const steer of yield* ask('openSteers', turn.sessionId)) {
+    if (steer.turnId !== turn.id || steer.state !== 'written') continue;
+    const message = steer.messageId === null ? undefined : yield* ask('execution', steer.messageId);
+    if (message && isWanted(message)) return true;
+    for (const notice of yield* ask('noticesOfSteer', steer.id)) {
+      const parent = notice.state === 'claimed' ? yield* ask('execution', notice.countedOn) : undefined;
+      if (parent?.cancelRequested === null) return true;
+    }
+  }
+  return false;
 }

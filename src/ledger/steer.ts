@@ -110,8 +110,9 @@ export function* resolveSteer(command: ResolveSteer): Rule<boolean> {
   const input = command.what === 'written' ? 'write' : command.what === 'refused' ? 'refuse' : 'withdraw';
   if (!steerTransitions[steer.state][input]) return draft.done(false);
   if (command.what === 'written') {
-    // What was dropped since it was claimed must not reach the agent: the claim ends, and nothing is written.
-    if (!(yield* isWanted(steer))) {
+    // What was dropped since it was claimed must not reach the agent, nor a turn that is being stopped: nothing is written.
+    const turn = yield* steerableTurn(session);
+    if (turn?.id !== steer.turnId || !(yield* isWanted(steer))) {
       yield* refuseSteer(draft, session, steer, 'withdrawn');
       return draft.done(false);
     }

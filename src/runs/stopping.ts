@@ -40,7 +40,10 @@ export class Stopping {
     const fresh = new FreshIds(ids);
     const { id, verdict } = command;
     const request = { ...command.request, at: clock.now() };
-    const decided = await store.decide(() => cancel({ now: clock.now(), id, request, verdict, fresh }));
+    const isByDeadline = request.actor.kind === 'deadline';
+    const decided = await store.decide(() =>
+      cancel({ now: clock.now(), id, request, verdict, isByDeadline, fresh }),
+    );
     if (!decided.ok) return decided;
     const ending = this.#endAll(decided.value, 'cancelled');
     if (!command.join) {

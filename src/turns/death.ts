@@ -13,6 +13,8 @@ export interface Death {
   readonly position?: number;
   /** The agent's record was not read, and may be later: texts that were with the agent stay undecided. */
   readonly isRecordUnread?: boolean;
+  /** Another process of the session lives already: it is not forgotten, whatever becomes of us. */
+  readonly hasSuccessor?: boolean;
   /** The turn whose text is known never to have been sent. */
   readonly unsent?: TurnId | undefined;
 }

@@ -79,16 +79,25 @@ export async function openConversation(
   // What was told before the new process was there is the old one's: its death is settled below, and is not the new one's.
   let replayed = opened.how === 'adopted' ? 0 : early.length;
   let isDead = false;
-  const drain = async (): Promise<void> => {
-    for (let event = early?.shift(); event; event = early?.shift()) {
+  const drain = async (isOver: () => boolean): Promise<void> => {
+    for (
+      let event = isOver() ? undefined : early?.shift();
+      event;
+      event = isOver() ? undefined : early?.shift()
+    ) {
       const isExit = event.type === 'exited';
       if (replayed-- > 0 && isExit) continue;
       isDead ||= isExit;
       await opening.handle(event, open);
     }
   };
-  const { pending } = await resolveAfterOpen(context, session, opened, { drain, own: opening.own });
-  await drain();
+  const { how } = opened;
+  const { pending } = await resolveAfterOpen(context, session, opened, {
+    drainOld: () => drain(() => how !== 'adopted' && replayed <= 0),
+    drain: () => drain(() => false),
+    own: opening.own,
+  });
+  await drain(() => false);
   early = undefined;
   if (!isDead) {
     const { store, clock, node } = context;

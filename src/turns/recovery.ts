@@ -10,7 +10,9 @@ import type { TurnsContext } from './ports.ts';
 
 /** What recovery needs of the session it recovers. */
 export interface Replaying {
-  /** Tells the ledger the events that the driver replayed while it opened the conversation. */
+  /** Tells the ledger what the process said to which the turns so far belong: of a new process nothing yet. */
+  drainOld(): Promise<void>;
+  /** Tells the ledger everything that was said. */
   drain(): Promise<void>;
   /** The turn whose text this process knows to be unsent. */
   readonly own: TurnId | undefined;
@@ -36,16 +38,17 @@ export async function resolveAfterOpen(
   // A process that was started, and of which nobody was told, is adopted without being the one that did the work.
   const given = await context.store.read(() => ask('openSteers', session.id));
   const isAnother = how === 'adopted' && (await isOfEarlier(context, session, given));
-  if (!isAnother) await replaying.drain();
+  if (!isAnother) await replaying.drainOld();
   const isDead = how !== 'adopted' || isAnother;
   const steers = await context.store.read(() => ask('openSteers', session.id));
   const hasLeft = session.state === 'live' || !isOurs || session.wakeTurn !== null || steers.length > 0;
   if (isDead && hasLeft) {
     // The old process is dead: whatever it took up is in the record that the new one reads.
     const reason = 'its process died while nobody watched';
-    await buryAgent(context, session.id, conversation, { reason, unsent: replaying.own });
+    const death = { reason, unsent: replaying.own, hasSuccessor: true };
+    await buryAgent(context, session.id, conversation, death);
   }
-  if (isAnother) await replaying.drain();
+  await replaying.drain();
   if (isDead) return { pending: undefined };
   const asking = { evidence: (id: TurnId | SteerId) => evidenceAfterNews(conversation, replaying, id) };
   const pending = isOurs ? undefined : await resolveStart(context, session, asking);

@@ -31,7 +31,11 @@ function decidedBy(moment: Moment): (readonly [ExecutionId, string])[] {
   const { before, after, came } = moment;
   const found: (readonly [ExecutionId, string])[] = [];
   const cancelled = commandIf(moment, 'cancel');
-  if (cancelled) found.push([cancelled.id, cancelled.verdict]);
+  if (
+    cancelled &&
+    (cancelled.verdict === 'CANCELLED' || !before.executions.get(cancelled.id)?.cancelRequested)
+  )
+    found.push([cancelled.id, cancelled.verdict]);
   if (came.as === 'decided' && commandIf(moment, 'stopSession'))
     for (const id of (came.value as StoppedSession).roots) found.push([id, 'CANCELLED']);
   const failed = commandIf(moment, 'failCheck');

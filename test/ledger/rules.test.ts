@@ -216,7 +216,7 @@ async function recovered(scene: Scene) {
     report: () => undefined,
   };
   const opened = { ok: true, how: 'adopted', conversation } as const;
-  const replaying = { drain: async () => undefined, own: undefined };
+  const replaying = { drainOld: async () => undefined, drain: async () => undefined, own: undefined };
   const found = await resolveAfterOpen(context, scene.sessionRow(sessionId), opened, replaying);
   return { message, turnId: turn!.id, pending: found.pending };
 }

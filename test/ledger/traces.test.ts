@@ -69,3 +69,54 @@ describe('background work of a turn from which everybody has stepped down', () =
     expect(scene.task(session, 'build').cancelRequested).not.toBeNull();
   });
 });
+
+describe('a steered text that somebody else waits for', () => {
+  it('is not written into a turn that was cancelled since it was claimed', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    const first = await scene.running(session);
+    const second = await scene.message(session, { whenBusy: 'steer' });
+    const steer = await scene.claim(session);
+    await scene.cancel(first.id);
+    expect(await scene.resolve(steer!.id, 'written')).toBe(false);
+    await scene.ends(session, first.native, { status: 'interrupted' });
+    await scene.ends(session, await scene.runs(session));
+    expect(scene.row(second)).toMatchObject({ closed: true, outcome: 'succeeded' });
+  });
+
+  it('delays the interruption of the turn into which it was written', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    const first = await scene.running(session);
+    await scene.message(session, { whenBusy: 'steer' });
+    await scene.steer(session);
+    expect((await scene.cancel(first.id)).interrupt).toEqual([]);
+    scene.wait(20_000);
+    expect((await scene.cancel(first.id)).interrupt).toMatchObject([{ sessionId: session }]);
+  });
+});
+
+describe('a deadline', () => {
+  it('does not end a message that went back to its queue when it had passed', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    const id = await scene.message(session, { timeoutMs: 1_000 });
+    const turn = await scene.lane(session);
+    scene.wait(2_000);
+    await scene.sendFails(turn!.id, false, 'AGENT_FAILED');
+    const request = { actor: { kind: 'deadline' }, at: scene.now } as const;
+    const about = { now: scene.now, id, request, verdict: 'TIMED_OUT', isByDeadline: true } as const;
+    await scene.do({ rule: 'cancel', command: { ...about, fresh: scene.fresh() } });
+    expect(scene.row(id)).toMatchObject({ state: 'queued', cancelRequested: null });
+  });
+
+  it('of what was cancelled with its parent says nothing about how it came out', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    const { id: root, native } = await scene.running(session);
+    const work = await scene.launch(session, native);
+    await scene.cancel(root);
+    await scene.cancel(work, { kind: 'deadline' }, 'TIMED_OUT');
+    expect(scene.row(work).verdict).toBeNull();
+  });
+});
