@@ -38,6 +38,7 @@ export class SessionTurns {
   /** Nothing of the session lives: there is nothing to adopt or to end. */
   #isDead = false;
   #deaths = 0;
+  #isOpening = false;
   #isDetached = false;
   #isRecovering = false;
 
@@ -210,11 +211,14 @@ export class SessionTurns {
 
   async #ensureOpen(session: Session, adoptOnly: boolean): Promise<OpenSession | undefined> {
     if (this.#open) return this.#open;
+    this.#isOpening = true;
     const opened = await openConversation(this.#context, session, {
       adoptOnly,
       own: this.#sending.own,
       receive: (event, open) => this.#receive(event, open),
       handle: (event, open) => this.#handle(event, open),
+    }).finally(() => {
+      this.#isOpening = false;
     });
     if (!opened.ok) {
       await this.#notOpened(opened, session);
@@ -291,7 +295,10 @@ export class SessionTurns {
     await this.#bury(conversation, { reason, position });
     this.#deaths++;
     const turn = await this.#laneTurn();
-    if (turn?.state !== 'starting' || this.#deaths < deathLimit) return this.#deliver();
+    if (turn?.state !== 'starting' || this.#deaths < deathLimit) {
+      // Of an agent that dies while it is being opened, everything else must be known first. The death owes a wake-up.
+      return this.#isOpening ? undefined : this.#deliver();
+    }
     const message = `The agent died ${this.#deaths} times: ${reason}`;
     await this.#sending.fail(turn, { code: 'AGENT_UNAVAILABLE', message }, true);
   }
