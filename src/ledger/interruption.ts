@@ -18,13 +18,14 @@ export function* hasWantedOwner(turn: Turn): Asking<boolean> {
 }
 
 /**
- * Whether a text that somebody waits for is with the agent and may be taken up in this turn: then its interruption waits
- * for a while. Not for ever, since the agent may hang.
+ * Of a turn all of whose owners are cancelled: whether a text that somebody waits for is with the agent and may be taken up
+ * in it. Then its interruption waits for a while. Not for ever, since the agent may hang.
  */
 export function* mayBeJoined(now: number, turn: Turn): Asking<boolean> {
-  const owners = yield* ask('owners', turn.id);
-  const begun = owners.map((owner) => owner.cancelRequested?.at ?? 0);
-  if (now - Math.max(turn.startedAt ?? turn.createdAt, ...begun) >= endAgainMs) return false;
+  const owners = (yield* ask('owners', turn.id)).filter((owner) => !isSettled(owner.state));
+  // One that is not cancelled yet is being cancelled in this very decision.
+  const cancelled = owners.map((owner) => owner.cancelRequested?.at ?? now);
+  if (now - Math.max(turn.startedAt ?? turn.createdAt, ...cancelled) >= endAgainMs) return false;
   return (yield* isTextOfLaneUnderWay(turn)) || (yield* isSteerUnderWay(turn));
 }
 

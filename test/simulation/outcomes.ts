@@ -19,7 +19,9 @@ export function checkOutcomes(context: CommitContext): void {
         `${describe(row)} is cancelled, and nobody asked for anything to be`,
       );
     if (row.state === 'cancelled' && was?.state !== 'cancelled') checkCancelled(context, row);
-    if (row.error?.message.startsWith('Its turn was stopped') && !was?.error) checkCancelled(context, row);
+    // What an agent takes up by itself in a turn that is being stopped is handed over again.
+    const isStopped = row.error?.message.startsWith('Its turn was stopped') && row.kind !== 'continuation';
+    if (isStopped && !was?.error) checkCancelled(context, row);
     if (row.parentId === null && row.closed && !was?.closed) checkRoot(context, row);
   }
   checkDropped(context);
