@@ -23,6 +23,6 @@ export default defineConfig({
     // One program a worker: tests that fail beside others show that something of ours is shared.
     pool: 'threads',
     isolate: false,
-    testTimeout: 20_000,
+    testTimeout: 60_000,
   },
 });

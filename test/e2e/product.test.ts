@@ -20,9 +20,9 @@ let bench: Bench;
 
 beforeAll(async () => {
   bench = await Bench.open({ worker, ...brokenAgents });
-}, 60_000);
+}, 180_000);
 
-afterAll(() => bench.close(), 60_000);
+afterAll(() => bench.close(), 180_000);
 
 const words = scenarios(() => bench);
 

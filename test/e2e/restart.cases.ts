@@ -37,7 +37,7 @@ const kills: readonly Kill[] = [
 export function restartCases(): void {
   stoppedSessionCase();
   test.concurrent('a sequence finishes and each text reaches the agent once, though four servers are killed meanwhile', {
-    timeout: 90_000,
+    timeout: 240_000,
   }, async () => {
     const bench = Bench.prepare({ nightly });
     try {
@@ -58,7 +58,7 @@ export function restartCases(): void {
 /** An agent that a server was about to end when it died is ended by the next one. */
 function stoppedSessionCase(): void {
   test.concurrent('a session that was being stopped when the server was killed loses its agent all the same', {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const bench = await Bench.open({
       deaf: { rules: [on('^Hang on', { ignoreCancel: true }, until('go'))] },

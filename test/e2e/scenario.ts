@@ -18,7 +18,7 @@ export function scenarios(bench: () => Bench): Scenarios {
 
 function scenarioOf(bench: () => Bench, fresh: boolean): Scenario {
   return (name, body) => {
-    test.concurrent(name, { timeout: 60_000 }, async () => {
+    test.concurrent(name, { timeout: 180_000 }, async () => {
       const scene = bench().scene(fresh);
       let isWell = false;
       try {

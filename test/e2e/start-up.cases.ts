@@ -19,7 +19,7 @@ export function startUpCases(): void {
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
   test.concurrent('the first line says where the server is, once it is ready; its files say the same', {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const dataDir = join(root, 'plain');
     const { line, process } = await firstLine(['up'], {
@@ -53,7 +53,7 @@ export function startUpCases(): void {
   });
 
   test.concurrent('with --json the first line is an object; agents outlive SIGTERM and end with down --agents', {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const silent = { rules: [], profile: { command: ['/bin/sh', '-c', 'echo up > up; exec sleep 600'] } };
     const bench = await Bench.open({ silent });
@@ -77,7 +77,7 @@ export function startUpCases(): void {
   });
 
   test.concurrent('what cannot be used is exit 5 and named, before anything is started', {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const file = join(root, 'file');
     writeFileSync(file, '');
@@ -96,7 +96,7 @@ export function startUpCases(): void {
   });
 
   test.concurrent('a mistake in the configuration is exit 5 and named with its line', {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const config = join(root, 'broken.yaml');
     writeFileSync(config, 'agents:\n  fast:\n    driver: acp\n    comand: [fast]\n');

@@ -2,7 +2,7 @@
 const lookEveryMs = 20;
 
 /** How long the harness waits when a test does not say: far longer than anything takes, also on a busy machine. */
-export const patienceMs = 15_000;
+export const patienceMs = 40_000;
 
 /**
  * Waits until `condition` gives something that is neither `undefined` nor `false`, and answers that. Rejects at the
