@@ -87,6 +87,8 @@ export interface OpenRequest {
   readonly adoptOnly?: boolean;
   /** Deliveries written before, whose fate is open: an adopting driver needs their ids to recognise them. */
   readonly unresolved: readonly string[];
+  /** Aborted when nobody needs the conversation any more: a driver that waits for its agent gives up with `AGENT_FAILED`. */
+  readonly signal?: AbortSignal;
   /** Called in the agent's own order; never after `detach` or `end` returned. Must not throw. */
   readonly emit: (event: DriverEvent) => void;
 }

@@ -35,6 +35,8 @@ export interface Opening {
   readonly adoptOnly: boolean;
   /** The turn whose text this process knows to be unsent. */
   readonly own: TurnId | undefined;
+  /** Aborted when nobody needs it any more. */
+  readonly signal: AbortSignal;
   /** Takes every event that comes after what was replayed. */
   receive(event: DriverEvent, open: OpenSession): void;
   /** Tells the ledger one event now. */
@@ -61,7 +63,7 @@ export async function openConversation(
     if (early) early.push(event);
     else if (open) opening.receive(event, open);
   };
-  const request = await requestFor(context, known, agent.profile, emit);
+  const request = { ...(await requestFor(context, known, agent.profile, emit)), signal: opening.signal };
   const leftLane = known.laneTurn !== null && known.laneTurn !== opening.own;
   const mayLive = known.state === 'live' || leftLane || known.wakeTurn !== null;
   let session = known;

@@ -38,7 +38,8 @@ export class SessionTurns {
   /** Nothing of the session lives: there is nothing to adopt or to end. */
   #isDead = false;
   #deaths = 0;
-  #isOpening = false;
+  /** Of the opening that is under way. */
+  #opening: AbortController | undefined;
   #isDetached = false;
   #isRecovering = false;
 
@@ -97,6 +98,8 @@ export class SessionTurns {
   /** Asks the agent to stop this very turn. One that was not seen to begin is asked when it begins. */
   async interruptTurn(id: TurnId): Promise<'asked' | 'idle' | 'unknown'> {
     const turn = await this.#turn(id);
+    // An agent that is being opened for nothing else need not be waited for.
+    if (turn?.state === 'starting' && this.#opening) this.#opening.abort();
     if (turn?.state !== 'running' && turn?.state !== 'waiting') return 'idle';
     return (await this.#open?.conversation.interrupt(turn.nativeTurnId ?? undefined)) ?? 'idle';
   }
@@ -211,14 +214,16 @@ export class SessionTurns {
 
   async #ensureOpen(session: Session, adoptOnly: boolean): Promise<OpenSession | undefined> {
     if (this.#open) return this.#open;
-    this.#isOpening = true;
+    const opening = new AbortController();
+    this.#opening = opening;
     const opened = await openConversation(this.#context, session, {
       adoptOnly,
+      signal: opening.signal,
       own: this.#sending.own,
       receive: (event, open) => this.#receive(event, open),
       handle: (event, open) => this.#handle(event, open),
     }).finally(() => {
-      this.#isOpening = false;
+      this.#opening = undefined;
     });
     if (!opened.ok) {
       await this.#notOpened(opened, session);
@@ -297,7 +302,7 @@ export class SessionTurns {
     const turn = await this.#laneTurn();
     if (turn?.state !== 'starting' || this.#deaths < deathLimit) {
       // Of an agent that dies while it is being opened, everything else must be known first. The death owes a wake-up.
-      return this.#isOpening ? undefined : this.#deliver();
+      return this.#opening ? undefined : this.#deliver();
     }
     const message = `The agent died ${this.#deaths} times: ${reason}`;
     await this.#sending.fail(turn, { code: 'AGENT_UNAVAILABLE', message }, true);

@@ -24,6 +24,14 @@ export function stoppingCases({ scenario, alone }: Scenarios): void {
       expect(await s.closed(again.queryId)).toMatchObject({ outcome: 'succeeded' });
     });
 
+    scenario('what is cancelled while its agent is still being opened does not wait for that', async (s) => {
+      const { queryId } = await s.send('mute', 'Are you there?');
+      await s.until('the agent was launched', () => Promise.resolve(s.processes().length > 0));
+      await s.client.call('cancelExecution', { id: queryId });
+      expect(await s.tree(queryId)).toMatchObject({ closed: true, outcome: 'cancelled' });
+      await waitFor('its process is gone', () => s.processes().length === 0);
+    });
+
     alone('cancelling a tree ends grandchildren and their processes, and the sequence stops', async (s) => {
       const { runId, sessionId } = await s.run('worker', ['Nest it.', 'And now the next one.']);
       const leaf = await leafOf(s);

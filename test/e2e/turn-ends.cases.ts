@@ -6,6 +6,7 @@ import type { ScriptedAgent } from './script-words.ts';
 /** The agents of these tests that are none. */
 export const brokenAgents: Readonly<Record<string, ScriptedAgent>> = {
   stillborn: { rules: [], profile: { command: ['/bin/sh', '-c', 'echo no licence >&2; exit 3'] } },
+  mute: { rules: [], profile: { command: ['/bin/sh', '-c', 'exec sleep 600'] } },
   missing: { rules: [], profile: { command: ['stemma-no-such-program'] } },
 };
 

@@ -117,9 +117,11 @@ async function begin(log: SentLog, request: OpenRequest, options: OpenOptions): 
   if (!launched.ok) return launched;
   const { process } = launched;
   const opening = new Opening(process, clock, openingMs);
-  const interrupt = (): void => opening.interrupt('the server stops');
-  stopping.addEventListener('abort', interrupt, { once: true });
-  if (stopping.aborted) interrupt();
+  const interrupt = (): void =>
+    opening.interrupt(stopping.aborted ? 'the server stops' : 'nobody needs it any more');
+  const signals = [stopping, ...(request.signal ? [request.signal] : [])];
+  for (const signal of signals) signal.addEventListener('abort', interrupt, { once: true });
+  if (signals.some((signal) => signal.aborted)) interrupt();
   try {
     return await openIn(process, opening, log, request);
   } catch (error) {
@@ -128,7 +130,7 @@ async function begin(log: SentLog, request: OpenRequest, options: OpenOptions): 
     process.close();
     throw error;
   } finally {
-    stopping.removeEventListener('abort', interrupt);
+    for (const signal of signals) signal.removeEventListener('abort', interrupt);
   }
 }
 
