@@ -44,6 +44,8 @@ export async function resolveSteers(
   for (const steer of await store.read(() => ask('openSteers', sessionId))) {
     const steerId = steer.id;
     const evidence = await evidenceOf(steer, conversation);
+    // Meanwhile it may have been heard what became of it.
+    if ((await store.read(() => ask('steer', steerId)))?.endedAt !== null) continue;
     if (evidence.state === 'absent') {
       await store.decide(() => resolveSteer({ now: clock.now(), steerId, what: 'refused' }));
     } else if (evidence.state === 'consumed') {

@@ -95,6 +95,8 @@ async function resolveStart(
   const turn = id ? await store.read(() => ask('turn', id)) : undefined;
   if (turn?.state !== 'starting') return undefined;
   const evidence = await conversation.evidence(turn.id);
+  // Meanwhile it may have been heard what became of it.
+  if ((await store.read(() => ask('turn', turn.id)))?.state !== 'starting') return undefined;
   if (evidence.state === 'absent') return undefined;
   if (evidence.state !== 'consumed') return rules.queueEvidence ? turn.id : undefined;
   await tellConsumed(context, session.id, turn.id, evidence.nativeTurnId ?? `seen:${turn.id}`);
