@@ -82,6 +82,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       token: signer.sign({ kind: 'session', sessionId }),
     }),
     directory: (id) => directoryIn(dataDir, 'sessions', id),
+    isStopping: () => parts.state() === 'stopping',
   });
   const commits = new Commits(store, clock);
   const commands = createCommands({

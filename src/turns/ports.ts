@@ -17,6 +17,8 @@ export interface TurnsContext {
   /** The session's own directory, made when first needed. */
   readonly directory: (sessionId: SessionId) => string;
   readonly transcript: TranscriptSink;
+  /** Whether the server is stopping: what fails now says nothing about an agent. */
+  readonly isStopping: () => boolean;
   /** Something an operator should see; never throws. */
   readonly report: (what: string, data: Readonly<Record<string, unknown>>) => void;
 }

@@ -243,7 +243,7 @@ export class SessionTurns {
       const death = { reason: message, isRecordUnread: code === 'NOT_RUNNING' };
       await this.#bury(undefined, death);
     }
-    if (code === 'NOT_RUNNING') return;
+    if (code === 'NOT_RUNNING' || this.#context.isStopping()) return;
     this.#context.report('agent.notOpened', { sessionId: session.id, code, message });
     const turn = await this.#laneTurn();
     // A text that an earlier process may have sent must be looked for before it may be sent again.

@@ -213,6 +213,7 @@ async function recovered(scene: Scene) {
     tools: () => undefined,
     directory: () => '/',
     transcript: { append: () => undefined },
+    isStopping: () => false,
     report: () => undefined,
   };
   const opened = { ok: true, how: 'adopted', conversation } as const;

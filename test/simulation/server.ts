@@ -203,6 +203,7 @@ export class Server {
       tools: () => undefined,
       directory: (sessionId) => sessionId,
       transcript: { append: () => undefined },
+      isStopping: () => false,
     };
   }
 }
