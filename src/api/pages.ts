@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
 import type { OpenApiDocument, Operation } from './openapi.ts';
 import { pagePolicy } from './security-headers.ts';
 
@@ -12,22 +12,33 @@ export interface PageFile {
 /** The files of the page by the path under which they are served. */
 export type PageFiles = ReadonlyMap<string, PageFile>;
 
-const files = [
-  ['/', 'index.html', 'text/html; charset=utf-8'],
-  ['/app.js', 'app.js', 'text/javascript; charset=utf-8'],
-  ['/style.css', 'style.css', 'text/css; charset=utf-8'],
-] as const;
+/** What a page is made of, by the ending of the name. Other files of the folder are not served. */
+const contentTypes: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+};
 
-/** Where the page's files are served. */
-export const pagePaths: readonly string[] = files.map(([path]) => path);
-
-/** Reads the page into memory, from the folder `web/public`. Throws when a file is missing: the package is broken. */
+/**
+ * Reads the page into memory, from the folder `web/public`, so that all that is served is of one version. Throws when
+ * `index.html` is missing: the package is broken.
+ */
 export async function loadPage(folder: string): Promise<PageFiles> {
-  const entries = files.map(async ([path, name, contentType]) => {
-    const content = await readFile(join(folder, name), 'utf8');
-    return [path, { contentType, content }] as const;
+  const names = new Set(['index.html', ...(await readdir(folder))]);
+  const entries = [...names].flatMap((name) => {
+    const contentType = contentTypes[extname(name)];
+    return contentType === undefined ? [] : [readPageFile(folder, name, contentType)];
   });
   return new Map(await Promise.all(entries));
+}
+
+async function readPageFile(
+  folder: string,
+  name: string,
+  contentType: string,
+): Promise<readonly [string, PageFile]> {
+  const content = await readFile(join(folder, name), 'utf8');
+  return [name === 'index.html' ? '/' : `/${name}`, { contentType, content }];
 }
 
 /** The response for a file of the page. */
@@ -52,12 +63,28 @@ export function docsResponse(document: OpenApiDocument): Response {
   return htmlResponse(200, 'Stemma: the API', body);
 }
 
+/**
+ * What a browser sees that has just been signed in: it goes on to the page by itself. A redirect would not do: the
+ * cookie is not sent with a redirect that began at a link of another site, such as a terminal in a browser.
+ */
+export function signedInResponse(cookie: string): Response {
+  const head = '<meta http-equiv="refresh" content="0; url=/">';
+  const response = htmlResponse(
+    200,
+    'Stemma: signed in',
+    '<h1>Signed in</h1><p><a href="/">Go on to the page</a></p>',
+    head,
+  );
+  response.headers.set('set-cookie', cookie);
+  return response;
+}
+
 /** What a browser sees that is not signed in. */
 export function signInNeededResponse(): Response {
   return htmlResponse(
     401,
     'Stemma: sign in',
-    '<h1>Sign in</h1><p>Run <code>stemma open</code> on the machine of the server. It opens this page by a link that signs you in once.</p>',
+    '<h1>Sign in</h1><p>Run <code>stemma open</code> on the machine of the server. It opens this page by a link that signs you in once.</p><p>You are signed in, and came by a link of another site? <a href="/">Open the page</a>.</p>',
   );
 }
 
@@ -66,7 +93,7 @@ export function usedLinkResponse(): Response {
   return htmlResponse(
     401,
     'Stemma: the link is used up',
-    '<h1>This link does not work any more</h1><p>A link signs in once, within minutes. Run <code>stemma open</code> for another.</p>',
+    '<h1>This link does not work any more</h1><p>A link signs in once, within minutes. Run <code>stemma open</code> for another. If you are signed in already: <a href="/">open the page</a>.</p>',
   );
 }
 
@@ -81,8 +108,8 @@ function docsRow(method: string, path: string, operation: Operation): string {
   return `<tr><td>${method.toUpperCase()}</td><td><code>${escapeHtml(path)}</code></td><td>${escapeHtml(operation.summary)}${more}</td></tr>`;
 }
 
-function htmlResponse(status: number, title: string, body: string): Response {
-  const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeHtml(title)}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/style.css"></head><body><main>${body}</main></body></html>`;
+function htmlResponse(status: number, title: string, body: string, head = ''): Response {
+  const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">${head}<title>${escapeHtml(title)}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/style.css"></head><body><main>${body}</main></body></html>`;
   return new Response(html, {
     status,
     headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': pagePolicy },

@@ -8,8 +8,8 @@ import type { ApiContext, ApiEnv, PathPattern } from './context.ts';
 import { openEventStream } from './event-stream.ts';
 import { feedFilter } from './finding.ts';
 import { writeMetrics } from './metrics-text.ts';
-import { docsResponse, pagePaths, pageResponse, usedLinkResponse, wantsHtml } from './pages.ts';
-import { methodNotAllowed, notFound, problemResponse } from './problems.ts';
+import { docsResponse, pageResponse, signedInResponse, usedLinkResponse, wantsHtml } from './pages.ts';
+import { methodNotAllowed } from './problems.ts';
 import { parseQuery, recoveringError, stoppingError } from './route-server.ts';
 
 type Serve = (c: Context<ApiEnv>) => Response | Promise<Response>;
@@ -38,12 +38,7 @@ export function addPlainRoutes(app: Hono<ApiEnv>, context: ApiContext): PathPatt
   addReadable(otherPaths.openapi, () => Response.json(context.document));
   addReadable(otherPaths.docs, () => docsResponse(context.document));
   addReadable(otherPaths.events, (c) => serveEvents(context, c));
-  for (const path of pagePaths) {
-    addReadable(path, () => {
-      const file = context.page.get(path);
-      return file === undefined ? problemResponse(notFound(path)) : pageResponse(file);
-    });
-  }
+  for (const [path, file] of context.page) addReadable(path, () => pageResponse(file));
   return patterns;
 }
 
@@ -106,5 +101,5 @@ async function signIn(context: ApiContext, c: Context<ApiEnv>): Promise<Response
   }
   const secure = context.pageOrigin().startsWith('https:') ? '; Secure' : '';
   const cookie = `${cookieName(context.port())}=${redeemed.cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${redeemed.maxAgeSeconds}${secure}`;
-  return new Response(null, { status: 303, headers: { location: '/', 'set-cookie': cookie } });
+  return signedInResponse(cookie);
 }

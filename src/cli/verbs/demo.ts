@@ -45,12 +45,14 @@ async function demo(context: CliContext, _args: readonly unknown[], options: Opt
     const running = await readServerFile(start.dataDir);
     if (!running) throw notRunning(start.dataDir);
     context.talk(`The server at ${running.url} runs on this data directory: the demo plays there.`);
-    return playDemo(context, await clientOf(context, running), start.dataDir);
+    const client = await clientOf(context, running);
+    sayLink(context, (await client.call('createSignInLink')).url);
+    return playDemo(context, client, start.dataDir);
   }
   return serve(context, server, async () => {
+    sayLink(context, server.signInUrl);
     const exitCode = await playDemo(context, await clientOf(context, server), start.dataDir);
-    context.talk(`The server stays at ${server.url}; sign in: ${server.signInUrl}`);
-    context.talk('Ctrl-C stops it.');
+    context.talk(`The server stays at ${server.url}. Ctrl-C stops it.`);
     await context.interruptible((signal) => Promise.race([server.stopped, untilAborted(signal)]));
     return exitCode;
   });
@@ -93,6 +95,11 @@ async function serve(
     // The demo's agents have nothing to go on with.
     await server.stop({ agents: true });
   }
+}
+
+/** Before the sequence begins: who wants to watch it on the page needs the link now. */
+function sayLink(context: CliContext, url: string): void {
+  context.talk(`Watch it in a browser; this link signs in, once: ${url}`);
 }
 
 /** A server of our own, or undefined when one runs on this data directory already: then the demo plays there. */
