@@ -55,7 +55,7 @@ async function reopening(directory: string): Promise<number> {
   const file = join(directory, 'stemma.db');
   const store = await openSqliteStore({ file, clock: systemClock, random: Math.random });
   await Promise.all([
-    store.views.liveRoots(100),
+    store.views.liveRoots({ limit: 100 }),
     store.recovery.liveSessions(),
     store.recovery.runningRuns(),
   ]);

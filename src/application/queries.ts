@@ -71,11 +71,12 @@ export function createQueries(context: ApplicationContext): Queries {
       return root && rows ? toTree(root, rows, clock.now()) : undefined;
     },
     async monitor(filter) {
-      if (filter.cursor !== undefined) throw invalidCursor(filter.cursor);
-      const { limit = defaultLimit } = filter;
+      const { cursor, limit } = paging(filter, 'execution');
       const fits = monitorFilter(filter);
-      const roots = await views.liveRoots(fits === undefined ? limit : largestLimit);
-      const shown = roots.filter(({ root }) => fits?.(root) ?? true).slice(0, limit);
+      const page = await views.liveRoots({ cursor, limit: fits === undefined ? limit : largestLimit });
+      const fitting = page.items.filter(({ root }) => fits?.(root) ?? true);
+      const shown = fitting.slice(0, limit);
+      const next = fitting.length > limit ? shown.at(-1)?.root.id : page.next;
       const rows = await Promise.all(
         shown.map(async (live) => {
           const rows = (await views.tree(live.root.id, { limit: monitorDepth })) ?? emptyTree;
@@ -84,6 +85,7 @@ export function createQueries(context: ApplicationContext): Queries {
       );
       return {
         items: rows.sort((a, b) => Number(b.waiting?.for === 'input') - Number(a.waiting?.for === 'input')),
+        ...(next === undefined ? {} : { nextCursor: next }),
       };
     },
     async notices(filter) {

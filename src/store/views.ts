@@ -17,8 +17,8 @@ export interface Views {
   sessions(filter: SessionFilter): Promise<Page<Session>>;
   /** The queue of a session, first in first out, those being steered included. */
   inputsOf(sessionId: SessionId): Promise<Input[]>;
-  /** Roots that are not closed, oldest first, with what is open below each. */
-  liveRoots(limit: number): Promise<LiveRoot[]>;
+  /** Roots that are not closed, with what is open below each; unlike all other lists, the oldest first. */
+  liveRoots(place: Paging): Promise<Page<LiveRoot>>;
   runs(filter: RunFilter): Promise<Page<Run>>;
   /** A run with the executions of its messages, by index and attempt. */
   run(id: RunId): Promise<RunWithMessages | undefined>;
@@ -52,7 +52,7 @@ export interface Page<Row> {
 }
 
 /** Where a list goes on, and how much of it is wanted. */
-interface Paging {
+export interface Paging {
   readonly cursor?: string | undefined;
   readonly limit: number;
 }

@@ -136,9 +136,12 @@ describe.each(adapters)('views on $name', ({ open }) => {
   });
 
   it('counts what is open below each live root', async () => {
-    const live = await opened.store.views.liveRoots(3);
+    const { items, next } = await opened.store.views.liveRoots({ limit: 3 });
+    expect(next).toBe(id.execution(8));
+    const rest = await opened.store.views.liveRoots({ cursor: next, limit: 3 });
+    expect(rest.items.every(({ root: { id: of } }) => of > id.execution(8))).toBe(true);
     expect(
-      live.map(({ root: { id: of }, openExecutions, openNotices }) => [of, openExecutions, openNotices]),
+      items.map(({ root: { id: of }, openExecutions, openNotices }) => [of, openExecutions, openNotices]),
     ).toEqual([
       [root.id, 3, 1],
       [other.id, 1, 1],

@@ -2,7 +2,7 @@ import type { Execution } from '../../ledger/execution.ts';
 import { isSettled } from '../../ledger/execution.ts';
 import { isPending } from '../../ledger/notice.ts';
 import { inTreeOrder } from '../tree-order.ts';
-import type { EventLog, IdOf, LiveRoot, Page, RecoveryViews, Tree, Views } from '../views.ts';
+import type { EventLog, IdOf, LiveRoot, Page, Paging, RecoveryViews, Tree, Views } from '../views.ts';
 import { answerFrom } from './answer.ts';
 import type { MemoryState } from './state.ts';
 
@@ -44,7 +44,7 @@ export function memoryViews(state: MemoryState, read: Reading): Views {
         ),
       ),
     inputsOf: (sessionId) => read(() => answerFrom(state, { ask: 'inputs', args: [sessionId] }) as never),
-    liveRoots: (limit) => read(() => liveRootsOf(state, limit)),
+    liveRoots: (place) => read(() => liveRootsOf(state, place)),
     runs: (filter) =>
       read(() =>
         page(
@@ -129,10 +129,12 @@ function treeOf(state: MemoryState, rootId: string, limit: number): Tree | undef
   };
 }
 
-function liveRootsOf(state: MemoryState, limit: number): LiveRoot[] {
+function liveRootsOf(state: MemoryState, { cursor = '', limit }: Paging): Page<LiveRoot> {
   const unclosed = [...state.rows('execution').values()].filter((row) => !row.closed).sort(byId);
-  const roots = unclosed.filter((row) => row.parentId === null).slice(0, limit);
-  return roots.map((root) => {
+  const behind = unclosed.filter((row) => row.parentId === null && row.id > cursor);
+  const roots = behind.slice(0, limit);
+  const last = roots.at(-1);
+  const items = roots.map((root): LiveRoot => {
     const below = new Set<string>([root.id]);
     // Parents are registered before their children, but ids made in one millisecond elsewhere need not be in that order.
     for (let size = 0; size !== below.size; ) {
@@ -146,6 +148,7 @@ function liveRootsOf(state: MemoryState, limit: number): LiveRoot[] {
       openNotices: notices.filter((row) => isPending(row.state) && below.has(row.countedOn)).length,
     };
   });
+  return behind.length > limit && last ? { items, next: last.id } : { items };
 }
 
 /** What a starting server reads, from rows in memory. */

@@ -10,6 +10,7 @@ import type {
   LiveRoot,
   NoticeFilter,
   Page,
+  Paging,
   RunFilter,
   SessionFilter,
 } from '../views.ts';
@@ -24,7 +25,7 @@ export interface Lists {
   notices(filter: NoticeFilter): Page<Notice>;
   sessions(filter: SessionFilter): Page<Session>;
   runs(filter: RunFilter): Page<Run>;
-  liveRoots(limit: number): LiveRoot[];
+  liveRoots(place: Paging): Page<LiveRoot>;
   resolvePrefix(kind: keyof IdOf, prefix: string, limit: number): string[];
 }
 
@@ -124,7 +125,7 @@ function runLists(db: Database, tables: SqliteTables): Lists['runs'] {
 function liveRootList(db: Database, tables: SqliteTables): Lists['liveRoots'] {
   const roots = db.prepare(`
     SELECT json_group_array(id) FROM (
-      SELECT id FROM executions WHERE parent_id IS NULL AND closed = 0 ORDER BY id LIMIT ?)`);
+      SELECT id FROM executions WHERE parent_id IS NULL AND closed = 0 AND id > ? ORDER BY id LIMIT ?)`);
   const below = db.prepare(`
     WITH RECURSIVE below (id) AS (
       SELECT ?1
@@ -135,11 +136,15 @@ function liveRootList(db: Database, tables: SqliteTables): Lists['liveRoots'] {
     SELECT count(*) - 1, coalesce(sum((
       SELECT count(*) FROM notices n WHERE n.counted_on = below.id AND n.state IN ('owed', 'claimed')
     )), 0) FROM below`);
-  return (limit) =>
-    tables.executions.all(roots.json([limit]) as string[]).map((root) => {
+  return ({ cursor = '', limit }) => {
+    const ids = roots.json([cursor, limit + 1]) as string[];
+    const items = tables.executions.all(ids.slice(0, limit)).map((root): LiveRoot => {
       const [openExecutions, openNotices] = below.row([root.id]) ?? [];
       return { root, openExecutions: Number(openExecutions), openNotices: Number(openNotices) };
     });
+    const last = items.at(-1);
+    return ids.length > limit && last ? { items, next: last.root.id } : { items };
+  };
 }
 
 function prefixes(db: Database): Lists['resolvePrefix'] {

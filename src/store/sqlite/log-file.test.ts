@@ -24,7 +24,8 @@ describe.each(libraries)('the log of %s', (library) => {
   const register = (store: SqliteStore, n: number): Promise<unknown> =>
     store.decide(deciding(registering(execution(n))));
   const logBytes = (): number => statSync(`${file}-wal`).size;
-  const count = async (store: SqliteStore): Promise<number> => (await store.views.liveRoots(1_000)).length;
+  const count = async (store: SqliteStore): Promise<number> =>
+    (await store.views.liveRoots({ limit: 1_000 })).items.length;
 
   it('made longer, keeps what was committed before and after, also when the process is killed', async () => {
     const store = await open();

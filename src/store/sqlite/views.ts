@@ -24,7 +24,7 @@ export function sqliteViews(db: Database, tables: SqliteTables, read: Reading): 
     notices: (filter) => read(() => list.notices(filter)),
     sessions: (filter) => read(() => list.sessions(filter)),
     inputsOf: (sessionId) => read(() => tables.inputs.all(queue.json([sessionId]) as string[])),
-    liveRoots: (limit) => read(() => list.liveRoots(limit)),
+    liveRoots: (place) => read(() => list.liveRoots(place)),
     runs: (filter) => read(() => list.runs(filter)),
     run: (id) =>
       read(() => {
