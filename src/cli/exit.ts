@@ -1,5 +1,6 @@
 import { describeError, toStemmaError } from '../base/errors.ts';
 import type { Holding, WaitAnswer } from '../contract/execution.ts';
+import { heldBy } from './held-by.ts';
 
 /** The exit codes of the command line. They are relied on from outside: add, never change. */
 export const exitCodes = {
@@ -33,10 +34,15 @@ export function exitOfError(thrown: unknown): number {
   return describeError(toStemmaError(thrown).code).exit;
 }
 
-/** The exit code for how a root or a run ended: a cancelled one is 1, one that ran out of time 124. */
+/**
+ * The exit code for how a root or a run ended: a cancelled one is 1, one that ran out of time 124, and one whose agent
+ * cannot be started 5, as for `agent check`.
+ */
 export function exitOfOutcome(end: Pick<WaitAnswer, 'outcome' | 'outcomeCode'>): number {
   if (end.outcome === 'succeeded') return exitCodes.ok;
-  return end.outcome === 'failed' && end.outcomeCode === 'TIMED_OUT' ? exitCodes.timedOut : exitCodes.failed;
+  if (end.outcome !== 'failed') return exitCodes.failed;
+  if (end.outcomeCode === 'AGENT_UNAVAILABLE') return exitCodes.configuration;
+  return end.outcomeCode === 'TIMED_OUT' ? exitCodes.timedOut : exitCodes.failed;
 }
 
 /**
@@ -44,8 +50,9 @@ export function exitOfOutcome(end: Pick<WaitAnswer, 'outcome' | 'outcomeCode'>):
  * A person's answer comes before capacity and login, since only a person can give it.
  */
 export function exitOfStillOpen(holding: readonly Holding[] = []): number {
-  if (holding.some(({ why }) => why === 'waiting_input')) return exitCodes.waitsForInput;
-  const isBlocked = holding.some(({ why }) => why === 'waiting_capacity' || why === 'waiting_login');
+  const reasons = new Set(holding.map(heldBy));
+  if (reasons.has('waiting_input')) return exitCodes.waitsForInput;
+  const isBlocked = reasons.has('waiting_capacity') || reasons.has('waiting_login');
   return isBlocked ? exitCodes.waitsForCapacityOrLogin : exitCodes.timedOut;
 }
 

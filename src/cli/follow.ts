@@ -2,7 +2,7 @@ import type { Event } from '../contract/events.ts';
 import type { TreeView } from '../contract/execution.ts';
 import type { Run } from '../contract/run.ts';
 import type { Clock } from '../base/clock.ts';
-import { pause } from '../client/pause.ts';
+import { pause, pauseOrThrow } from '../base/pause.ts';
 import { Patience } from '../client/retry.ts';
 import type { StemmaClient } from '../client/stemma-client.ts';
 
@@ -26,6 +26,13 @@ const gapsPerReading = 3;
 /** Without any event, read again after this, in case the news of a change went by another way; milliseconds. */
 const quietMs = 5_000;
 
+/** Who hears of what is followed. */
+export interface Listener {
+  readonly onSnapshot: (snapshot: Snapshot) => void;
+  /** The server does not answer, and is asked again; heard once, until the next reading. */
+  readonly onGone?: () => void;
+}
+
 /**
  * Reads the target, hands each reading to `onSnapshot`, and reads again when events say that something changed, until
  * it has ended; resolves with the last reading. Throws what the client throws, and the signal's reason.
@@ -34,7 +41,7 @@ export async function follow(
   client: StemmaClient,
   target: Target,
   signal: AbortSignal,
-  onSnapshot: (snapshot: Snapshot) => void,
+  { onSnapshot, onGone }: Listener,
 ): Promise<Snapshot> {
   const stop = new AbortController();
   const until = AbortSignal.any([signal, stop.signal]);
@@ -45,22 +52,27 @@ export async function follow(
   }).catch((thrown: unknown) => stop.abort(thrown));
   try {
     const patience = new Patience(client.clock);
+    let isGone = false;
     for (;;) {
       await news.next(quietMs, until);
       const began = client.clock.monotonic();
-      const read = await readSnapshot(client, target, latest, until).catch((thrown) =>
-        patience.failed(thrown, until),
-      );
+      const read = await readSnapshot(client, target, latest, until).catch((thrown) => {
+        const isNews = !isGone && patience.hasPatience(thrown);
+        isGone ||= isNews;
+        if (isNews) onGone?.();
+        return patience.failed(thrown, until);
+      });
       if (!read) {
         news.tell();
         continue;
       }
       patience.succeeded();
+      isGone = false;
       latest = read;
       onSnapshot(read);
       if (read.isEnded) return read;
       const tookMs = client.clock.monotonic() - began;
-      await pause(client.clock, Math.max(shortestGapMs, tookMs * gapsPerReading), until);
+      await pauseOrThrow(client.clock, Math.max(shortestGapMs, tookMs * gapsPerReading), until);
     }
   } finally {
     stop.abort(new Error('no longer followed'));
@@ -68,7 +80,7 @@ export async function follow(
   }
 }
 
-/** Calls `onNews` for each event, and without one each time the stream stands anew. Ends with the signal. */
+/** Calls `onNews` for each event, and without one each time the stream broke or stands anew. Ends with the signal. */
 async function listen(
   client: StemmaClient,
   target: Target,
@@ -76,7 +88,9 @@ async function listen(
   onNews: (event?: Event) => void,
 ): Promise<void> {
   const root = target.kind === 'root' ? { root: target.id } : {};
-  for await (const event of client.events({ ...root, signal, onOpen: () => onNews() })) onNews(event);
+  const onChange = (): void => onNews();
+  const events = client.events({ ...root, signal, onOpen: onChange, onBroken: onChange });
+  for await (const event of events) onNews(event);
 }
 
 /** A flag that is raised by news and lowered by whoever takes it. */
@@ -100,8 +114,8 @@ class News {
     if (!this.#isThere) {
       const woken = new AbortController();
       this.#wake = () => woken.abort();
-      const quiet = pause(this.#clock, atMostMs, AbortSignal.any([signal, woken.signal]));
-      await quiet.catch(() => signal.throwIfAborted());
+      await pause(this.#clock, atMostMs, AbortSignal.any([signal, woken.signal]));
+      signal.throwIfAborted();
     }
     this.#isThere = false;
     this.#wake = undefined;

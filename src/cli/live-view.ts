@@ -1,25 +1,32 @@
 import type { CancelTimer } from '../base/clock.ts';
 import type { StemmaClient } from '../client/stemma-client.ts';
+import type { TreeView } from '../contract/execution.ts';
 import type { Run } from '../contract/run.ts';
 import type { CliContext } from './context.ts';
 import { formatDuration } from './durations.ts';
 import { exitOfOutcome, Interrupted } from './exit.ts';
 import { follow, type Snapshot, type Target } from './follow.ts';
-import { printLine } from './line.ts';
+import { printLine, span } from './line.ts';
 import { snapshotLines } from './run-lines.ts';
 import { Screen } from './screen.ts';
+import { plainLine } from './text.ts';
 import { changeLines, treeChanges } from './tree-changes.ts';
+import type { TreeOptions } from './tree-view.ts';
 
 /** How a followed root or run ended. */
 export interface End {
   readonly outcome?: Run['outcome'];
   readonly outcomeCode?: string | undefined;
+  /** From its birth to its end; milliseconds. */
+  readonly tookMs?: number;
 }
 
 /** What to do when the user ends the view: `goesOn` says that the work does, and how to watch and cancel it. */
 export interface LiveOptions {
   readonly signal: AbortSignal;
   readonly goesOn: boolean;
+  /** Whether a terminal also shows what was answered. */
+  readonly results?: boolean;
 }
 
 /**
@@ -32,9 +39,12 @@ export async function showLive(
   target: Target,
   options: LiveOptions,
 ): Promise<End> {
-  const view = viewFor(context);
+  const view = viewFor(context, options.results === true);
   try {
-    const last = await follow(client, target, options.signal, (snapshot) => view.show(snapshot));
+    const last = await follow(client, target, options.signal, {
+      onSnapshot: (snapshot) => view.show(snapshot),
+      onGone: () => view.tellGone(),
+    });
     view.close();
     return endOf(last);
   } catch (thrown) {
@@ -44,54 +54,84 @@ export async function showLive(
   }
 }
 
-/** Prints how it ended and answers the exit code for it. */
-export function reportEnd(context: CliContext, target: Target, end: End, tookMs: number): number {
-  const code = end.outcomeCode === undefined ? '' : ` (${end.outcomeCode})`;
-  const words = `${end.outcome ?? 'ended'}${code} after ${formatDuration(tookMs)}`;
-  if (context.isJson) context.document({ event: 'end', id: target.id, ...end });
-  else context.data(`${target.kind === 'run' ? 'run' : 'message'} ${target.id}: ${words}`);
+/** Prints how it ended and answers the exit code for it. `tookMs`: since the command began, if not since its birth. */
+export function reportEnd(context: CliContext, target: Target, end: End, tookMs = end.tookMs): number {
+  const { outcome, outcomeCode } = end;
+  const code = outcomeCode === undefined ? '' : ` (${plainLine(outcomeCode)})`;
+  const after = tookMs === undefined ? '' : ` after ${formatDuration(tookMs)}`;
+  if (context.isJson) context.document({ event: 'end', id: target.id, outcome, outcomeCode });
+  else {
+    const what = target.kind === 'run' ? 'run' : 'message';
+    context.data(`${what} ${target.id}: ${outcome ?? 'ended'}${code}${after}`);
+    context.talk(`The answers: stemma tree ${target.id} --results`);
+  }
   return exitOfOutcome(end);
 }
 
 /** Tells a person who stopped watching that the work did not stop. */
 export function sayGoesOn(context: CliContext, id: string): void {
   context.talk('');
-  context.talk(`You no longer watch it; the work goes on. Watch again:  stemma tree ${id} --follow`);
-  context.talk(`                                            Cancel it:    stemma cancel ${id}`);
+  context.talk('You no longer watch it; the work goes on.');
+  context.talk(`  watch again:  stemma tree ${id} --follow`);
+  context.talk(`  cancel it:    stemma cancel ${id}`);
+}
+
+/** Tells a person that the server is away, and that its being back will be noticed. */
+export function sayGone(context: CliContext): void {
+  context.talk(goneWords);
+}
+
+const goneWords = 'The server is gone; trying again (stemma up starts one).';
+
+/** How a tree looks on stdout now. */
+export function treeStyle(context: CliContext): Pick<TreeOptions, 'now' | 'signs'> & { columns: number } {
+  return { now: context.deps.clock.now(), signs: context.signs, columns: context.style().columns };
 }
 
 interface View {
   show(snapshot: Snapshot): void;
+  /** The server does not answer; the next `show` says that it is back. */
+  tellGone(): void;
   close(): void;
 }
 
-function viewFor(context: CliContext): View {
+function viewFor(context: CliContext, results: boolean): View {
   if (context.isJson) return documentView(context);
   return context.deps.stdout.isTty && context.deps.env['TERM'] !== 'dumb'
-    ? screenView(context)
+    ? screenView(context, results)
     : logView(context);
 }
 
 function endOf({ run, trees }: Snapshot): End {
   const { outcome, outcomeCode } = run ?? trees[0] ?? {};
+  const [began, ended] = run ? [run.createdAt, run.endedAt] : timesOf(trees[0]);
   return {
+    ...(began === undefined || ended === undefined ? {} : { tookMs: Date.parse(ended) - Date.parse(began) }),
     ...(outcome === undefined ? {} : { outcome }),
     ...(outcomeCode === undefined ? {} : { outcomeCode }),
   };
 }
 
+function timesOf(tree: TreeView | undefined): [string?, string?] {
+  const root = tree?.executions.find(({ id }) => id === tree.root);
+  return root?.closedAt === undefined ? [] : [root.createdAt, root.closedAt];
+}
+
 const tickMs = 1_000;
 
-function screenView(context: CliContext): View {
+function screenView(context: CliContext, results: boolean): View {
   const { clock, stdout } = context.deps;
   const screen = new Screen(stdout);
   let latest: Snapshot | undefined;
+  let isGone = false;
   let cancelTick: CancelTimer | undefined;
   const draw = (isLast = false): void => {
     if (!latest) return;
     // The line below the last one belongs to the cursor. At the end everything may scroll.
-    const rows = isLast ? {} : { rows: Math.max(1, (stdout.size()?.rows ?? 24) - 1) };
-    const lines = snapshotLines(latest, { now: clock.now(), signs: context.signs, ...rows });
+    const room = (stdout.size()?.rows ?? 24) - 1 - Number(isGone);
+    const rows = isLast ? {} : { rows: Math.max(1, room) };
+    const lines = snapshotLines(latest, { ...treeStyle(context), results, ...rows });
+    if (isGone && !isLast) lines.push([span(goneWords, 'bad')]);
     const style = context.style();
     screen.draw(lines.map((line) => printLine(line, style)));
   };
@@ -103,7 +143,12 @@ function screenView(context: CliContext): View {
     show(snapshot) {
       cancelTick?.();
       latest = snapshot;
+      isGone = false;
       tick();
+    },
+    tellGone() {
+      isGone = true;
+      draw();
     },
     close() {
       cancelTick?.();
@@ -127,6 +172,7 @@ function logView(context: CliContext): View {
       }
       before = snapshot;
     },
+    tellGone: () => sayGone(context),
     close() {},
   };
 }
@@ -146,6 +192,7 @@ function documentView(context: CliContext): View {
       }
       before = snapshot;
     },
+    tellGone() {},
     close() {},
   };
 }

@@ -1,7 +1,7 @@
 import type { Run } from '../contract/run.ts';
 import type { Snapshot } from './follow.ts';
 import { type Line, span } from './line.ts';
-import { plainLine } from './text.ts';
+import { plainLine, wrap } from './text.ts';
 import { type TreeOptions, treeLines } from './tree-view.ts';
 import { unicodeSigns } from './tree-words.ts';
 
@@ -20,7 +20,7 @@ export function snapshotLines(snapshot: Snapshot, options: TreeOptions): Line[] 
     .filter(({ tree }) => tree.closed)
     .flatMap(({ tree }) => treeLines(tree, { ...options, rows: 1 }));
   const open = trees.filter(({ tree }) => !tree.closed);
-  const waiting = pending.length > 1 ? [[span(`${pending.length} more messages to send`, 'dim')]] : pending;
+  const waiting = pending.length > 1 ? [[span(`${pending.length} more messages, not sent`, 'dim')]] : pending;
   const roomForOpen = Math.max(
     3,
     Math.floor((rows - waiting.length) / Math.max(1, open.length)) - (closed.length > 0 ? 1 : 0),
@@ -30,12 +30,25 @@ export function snapshotLines(snapshot: Snapshot, options: TreeOptions): Line[] 
   return [...lastOf(closed, roomForClosed), ...openLines, ...waiting].slice(0, rows);
 }
 
+/** Where a run stands, in a sentence: how many of its messages are closed, and how many are not sent yet. */
+export function runLines(run: Run, columns: number): Line[] {
+  const { id, name, state, outcome, outcomeCode, messages } = run;
+  const closed = messages.filter(({ attempts }) => attempts.at(-1)?.closed === true).length;
+  const unsent = messages.filter(({ attempts }) => attempts.length === 0).length;
+  const end = state === 'ended' ? `ended: ${outcome ?? 'closed'}` : state;
+  const code = outcomeCode === undefined ? '' : ` (${plainLine(outcomeCode)})`;
+  const counts = `${closed} of ${messages.length} messages closed, ${unsent} ${state === 'ended' ? 'never sent' : 'not sent yet'}`;
+  const title = name === undefined ? id : `${plainLine(name)} ${id}`;
+  return wrap(`run ${title} ${end}${code}: ${counts}.`, columns).map((line) => [span(line, 'strong')]);
+}
+
+// What a run that ended did not come to stays in sight: it is what is left to do.
 function pendingLines(run: Run, options: TreeOptions): Line[] {
-  if (run.state === 'ended') return [];
-  const { queued } = options.signs ?? unicodeSigns;
+  const { queued, cancelled } = options.signs ?? unicodeSigns;
+  const [sign, remark] = run.state === 'ended' ? [cancelled, 'never sent'] : [queued, 'not sent yet'];
   return run.messages
     .filter((message) => message.attempts.length === 0)
-    .map((message) => [span(`${queued} message ${plainLine(message.text)}`), span(' (not sent yet)', 'dim')]);
+    .map((message) => [span(`${sign} message ${plainLine(message.text)}`), span(` (${remark})`, 'dim')]);
 }
 
 function lastOf(lines: readonly Line[], room: number): Line[] {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
-import { pause } from '../client/pause.ts';
+import { pause } from '../base/pause.ts';
 
 /** Whether a process with this id lives. A zombie does not: in a container nobody may ever reap it. */
 export function isAlive(pid: number): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clip, columnsOf, pad, plainBlock, plainLine } from './text.ts';
+import { clip, columnsOf, pad, plainBlock, plainLine, wrap } from './text.ts';
 
 describe('text of agents on a terminal', () => {
   it.each([
@@ -27,6 +27,13 @@ describe('text of agents on a terminal', () => {
 
   it('keeps text in any script as it is', () => {
     expect(plainLine('Prüfung läuft · 試験 👩‍👩‍👧')).toBe('Prüfung läuft · 試験 👩‍👩‍👧');
+  });
+
+  it('breaks between words, inside one that is too wide, and never inside a character', () => {
+    expect(wrap('one two three\n\nfour', 8)).toEqual(['one two', 'three', '', 'four']);
+    expect(wrap('see http://example.org/path', 10)).toEqual(['see', 'http://exa', 'mple.org/p', 'ath']);
+    expect(wrap('試験試験', 5)).toEqual(['試験', '試験']);
+    expect(wrap('one two', Number.POSITIVE_INFINITY)).toEqual(['one two']);
   });
 
   it('counts columns, not code units', () => {

@@ -40,6 +40,48 @@ export function clip(text: string, columns: number): string {
   return `${kept.trimEnd()}…`;
 }
 
+/**
+ * A text that `plainLine` or `plainBlock` went over, in lines that are no wider than `columns`: broken between words, and
+ * inside one only where it is wider than a line. Line breaks stay; infinity breaks nothing.
+ */
+export function wrap(text: string, columns: number): string[] {
+  return text.split('\n').flatMap((line) => wrapLine(line, Math.max(columns, 2)));
+}
+
+function wrapLine(line: string, columns: number): string[] {
+  if (columnsOf(line) <= columns) return [line];
+  const lines: string[] = [];
+  let rest = '';
+  for (const word of line.split(' ')) {
+    const longer = rest === '' ? word : `${rest} ${word}`;
+    if (columnsOf(longer) <= columns) {
+      rest = longer;
+      continue;
+    }
+    if (rest.trim() !== '') lines.push(rest);
+    const parts = split(word, columns);
+    lines.push(...parts.slice(0, -1));
+    rest = parts.at(-1) ?? '';
+  }
+  return rest === '' ? lines : [...lines, rest];
+}
+
+function split(word: string, columns: number): string[] {
+  const parts: string[] = [];
+  let part = '';
+  let used = 0;
+  for (const { segment } of graphemes.segment(word)) {
+    const wide = columnsOfGrapheme(segment);
+    if (used + wide > columns) {
+      parts.push(part);
+      [part, used] = ['', 0];
+    }
+    part += segment;
+    used += wide;
+  }
+  return [...parts, part];
+}
+
 /** Fills a text with spaces up to a number of columns. */
 export function pad(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));

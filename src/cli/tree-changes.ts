@@ -34,7 +34,7 @@ export function treeChanges(
   return {
     executions: after.executions
       .filter((execution) => known.get(execution.id) !== fingerprint(execution))
-      .sort((a, b) => (lastChange(a) < lastChange(b) ? -1 : lastChange(a) > lastChange(b) ? 1 : 0)),
+      .sort(byLastChange),
     notices: after.notices.filter((notice) => delivered.get(notice.id) !== noticePrint(notice)),
   };
 }
@@ -56,7 +56,8 @@ export function changeLines(before: TreeView | undefined, after: TreeView, optio
   const told = new Set(changes.executions.map(({ id }) => id));
   const lines = changes.executions.flatMap((execution) => {
     const node = nodes.get(execution.id);
-    return node ? [executionLine(node, options)] : [];
+    const parent = nodes.get(execution.parentId ?? '');
+    return node ? [executionLine(node, parent, options)] : [];
   });
   for (const notice of changes.notices) {
     const isTold = notice.state !== 'waived' && !(notice.state === 'owed' && notice.attempt > 0);
@@ -66,20 +67,26 @@ export function changeLines(before: TreeView | undefined, after: TreeView, optio
   return lines;
 }
 
-function executionLine(node: TreeNode, options: ChangeOptions): Line {
+function executionLine(node: TreeNode, parent: TreeNode | undefined, options: ChangeOptions): Line {
   const signs = options.signs ?? unicodeSigns;
   const { execution } = node;
   const sign = signOf(execution, signs);
-  const line = [timeSpan(options), sign, span(` ${titleOfNode(node)}`)];
-  line.push(span(signs.separator, 'dim'), span(stateWords(execution, options.now), sign.tone));
+  const isEnd = execution.parentId === null && execution.closed;
+  const words = stateWords(execution, options.now);
+  const line = [timeSpan(options), sign, span(` ${lineTitle(node, parent)}`)];
+  line.push(
+    span(signs.separator, 'dim'),
+    isEnd ? span(`closed: ${words}`, 'strong') : span(words, sign.tone),
+  );
   for (const remark of remarksOn(node)) line.push(span(signs.separator, 'dim'), remark);
-  if (execution.parentId === null && execution.closed) {
-    line.push(
-      span(signs.separator, 'dim'),
-      span(`closed: ${execution.outcome ?? execution.state}`, 'strong'),
-    );
-  }
   return line;
+}
+
+// No tree says here whose continuation it is, before it is known what it handles.
+function lineTitle(node: TreeNode, parent: TreeNode | undefined): string {
+  const title = titleOfNode(node);
+  if (node.execution.kind !== 'continuation' || node.handles.length > 0 || !parent) return title;
+  return `${title} of ${titleOf(parent.execution, parent.isRetried)}`;
 }
 
 function noticeLine(about: TreeNode, notice: Notice, options: ChangeOptions): Line {
@@ -107,6 +114,13 @@ function executionPrint({ state, waiting, closed, parentId, outcome }: Execution
 
 function noticePrint({ state, attempt }: Notice): string {
   return `${state} ${attempt}`;
+}
+
+// A root closes in the moment in which the last thing below it does, and is told after it.
+function byLastChange(left: Execution, right: Execution): number {
+  const [a, b] = [lastChange(left), lastChange(right)];
+  if (a !== b) return a < b ? -1 : 1;
+  return Number(left.parentId === null && left.closed) - Number(right.parentId === null && right.closed);
 }
 
 function lastChange({ closedAt, endedAt, startedAt, createdAt, parentId }: Execution): string {

@@ -95,12 +95,12 @@ const retry = view(
 describe('the tree view', () => {
   it('shows states in words, attempts, what a continuation handles and what holds the root', () => {
     expect(text(retry)).toEqual([
-      '✓ message Run the checks · succeeded 2.0s · 2 open below',
+      '◎ message Run the checks · open 10s · waits for 2 below',
       '├─ ✓ agent lint · succeeded 1.4s',
       '├─ ✗ agent tests · failed 0.4s · a port was busy',
-      '└─ ✓ continuation · succeeded 2.0s · 1 open below · handles: lint succeeded, tests failed',
+      '└─ ◎ continuation · open 8.0s · waits for 1 below · handles: lint succeeded, tests failed',
       '   └─ ● agent tests (attempt 2) · running 7.0s',
-      'waits for agent tests (attempt 2): running for 7.0s (turn trn_1 runs)',
+      'waits for: agent tests (attempt 2, running 7.0s)',
     ]);
   });
 
@@ -137,9 +137,84 @@ describe('the tree view', () => {
     );
     expect(lines.slice(1)).toEqual([
       '├─ ◐ agent ask · waits for input 6.0s: Delete it? [yes | no]',
-      '├─ ◐ agent full · waits for capacity 6.0s, until 2026-01-01T02:02:10Z, in 2m00s',
+      '├─ ◐ agent full · waits for capacity 6.0s, 2m00s left',
       '├─ ◐ agent next · waits for slot 6.0s',
       '└─ ○ agent old · queued 10s',
+    ]);
+  });
+
+  it('shows the outcome of a root that is closed, with the time that its whole tree took', () => {
+    const closed = { ...settledMessage, open: 0, closed: true, closedAt: at(9) } as const;
+    const shown = (more: Partial<Execution>): string[] => text(view([{ ...closed, ...more }]));
+    expect(shown({ outcome: 'succeeded' })).toEqual(['✓ message Run the checks · succeeded 9.0s']);
+    expect(shown({ outcome: 'failed', outcomeCode: 'CHECK_FAILED' })).toEqual([
+      '✗ message Run the checks · failed 9.0s · CHECK_FAILED',
+    ]);
+    expect(shown({ outcome: 'cancelled', outcomeCode: 'CANCELLED' })).toEqual([
+      '⊘ message Run the checks · cancelled 9.0s',
+    ]);
+    expect(shown({ state: 'lost', outcome: 'failed', outcomeCode: 'LOST' })).toEqual([
+      '? message Run the checks · lost 9.0s · LOST',
+    ]);
+  });
+
+  it('says of what failed itself and is still open below that it is open', () => {
+    expect(text(view([{ ...settledMessage, state: 'failed' }]))).toEqual([
+      '◎ message Run the checks · open 10s · itself failed · waits for 2 below',
+    ]);
+  });
+
+  it('does not say that a root waits for itself, unless its agent does not begin', () => {
+    const waits = (why: string, since: number): string[] =>
+      text(
+        view([message], [], [{ executionId: 'exe_m', why, since: at(since), evidence: 'sent, not begun' }]),
+      ).slice(1);
+    expect(waits('running', 0)).toEqual([]);
+    expect(waits('starting', 9)).toEqual([]);
+    expect(waits('starting', 1)).toEqual([
+      'waits for: message Run the checks (starting 9.0s, sent, not begun)',
+    ]);
+    expect(waits('cancelling', 9)).toEqual(['waits for: message Run the checks (cancelling 1.0s)']);
+  });
+
+  it('says how much time is left only where that is near, and names a result by what it is of', () => {
+    const held = (until: number) => ({
+      executionId: 'exe_lint',
+      why: 'running',
+      since: at(2),
+      evidence: 'turn exe_01ABCDEFGHJKMNPQRSTVWXYZ00 runs',
+      until: at(until),
+    });
+    const owed = {
+      noticeId: 'ntc_l',
+      executionId: 'exe_lint',
+      why: 'notice_owed',
+      since: at(6),
+      evidence: 'x',
+    };
+    const lines = text(
+      view([message, execution('lint', {})], [notice('l', 'lint', {})], [held(14_400), held(70), owed]),
+    );
+    expect(lines.slice(2)).toEqual([
+      'waits for: agent lint (running 8.0s)',
+      'waits for: agent lint (running 8.0s, 1m00s left)',
+      'waits for: the result of agent lint (owed 4.0s)',
+    ]);
+  });
+
+  it('shows answers below what gave them, broken to the width of the screen', () => {
+    const answer = 'Both passed. \x1b[2JNothing else\nto do.';
+    const lines = text(
+      view([{ ...message, result: answer }, execution('lint', { result: 'No warnings.' })]),
+      { results: true, columns: 24 },
+    );
+    expect(lines).toEqual([
+      '● message Run the checks · running 10s',
+      '│  Both passed. Nothing',
+      '│  else',
+      '│  to do.',
+      '└─ ● agent lint · running 10s',
+      '      No warnings.',
     ]);
   });
 
@@ -226,7 +301,7 @@ describe('a tree that is higher than the screen', () => {
       '● message Run the checks · running 10s',
       '├─ ✓ workflow w · succeeded 1.0s · 30 closed below',
       '└─ ● agent live · running 8.0s',
-      'waits for agent live: running for 7.0s',
+      'waits for: agent live (running 7.0s)',
     ]);
   });
 
@@ -250,7 +325,7 @@ describe('a tree that is higher than the screen', () => {
     const lines = text(wide, { rows: 12 });
     expect(lines).toHaveLength(12);
     expect(lines[0]).toBe('● message Run the checks · running 10s');
-    expect(lines[1]).toBe('… 35 lines left out; `stemma tree` shows all');
+    expect(lines[1]).toBe('… 35 lines left out; stemma tree shows all');
     expect(lines.at(-5)).toBe('└─ 40 closed: 2 failed, 38 succeeded');
     expect(lines.at(-1)).toBe('waits for 37 more');
     for (let rows = 1; rows < 100; rows += 7) expect(text(wide, { rows }).length).toBeLessThanOrEqual(rows);
@@ -280,9 +355,22 @@ describe('the tree as a log', () => {
     expect(log(first, retry)).toEqual([
       '   +10s  ✗ agent tests · failed 0.4s · a port was busy',
       '   +10s  ✓ agent lint · succeeded 1.4s',
-      '   +10s  ✓ message Run the checks · succeeded 2.0s · 2 open below',
+      '   +10s  ◎ message Run the checks · open 10s · waits for 2 below',
       '   +10s  ● agent tests (attempt 2) · running 7.0s',
-      '   +10s  ✓ continuation · succeeded 2.0s · 1 open below · handles: lint succeeded, tests failed',
+      '   +10s  ◎ continuation · open 8.0s · waits for 1 below · handles: lint succeeded, tests failed',
+    ]);
+  });
+
+  it('says whose a continuation is before it is known what it handles, and tells the end of a root last', () => {
+    const handling = execution('c', { kind: 'continuation', name: 'continuation', createdAt: at(3) });
+    expect(log(view([message]), view([message, handling]))).toEqual([
+      '   +10s  ● continuation of message Run the checks · running 10s',
+    ]);
+    const ended = { state: 'succeeded', closed: true, endedAt: at(9), closedAt: at(9) } as const;
+    const root = { ...settledMessage, open: 0, closed: true, closedAt: at(9), outcome: 'succeeded' } as const;
+    expect(log(view([message, handling]), view([root, { ...handling, ...ended }]))).toEqual([
+      '   +10s  ✓ continuation of message Run the checks · succeeded 9.0s',
+      '   +10s  ✓ message Run the checks · closed: succeeded 9.0s',
     ]);
   });
 
@@ -298,7 +386,7 @@ describe('the tree as a log', () => {
       },
     ]);
     expect(log(view([settledMessage]), end)).toEqual([
-      '   +10s  ✓ message Run the checks · succeeded 2.0s · outcome failed: TIMED_OUT · closed: failed',
+      '   +10s  ✗ message Run the checks · closed: failed 9.0s · TIMED_OUT',
     ]);
     const child = execution('lint', { state: 'succeeded', endedAt: at(1) });
     expect(

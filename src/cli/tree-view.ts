@@ -1,9 +1,11 @@
-import type { TreeView } from '../contract/execution.ts';
+import type { Holding, TreeView } from '../contract/execution.ts';
 import { growForest, type TreeNode } from './forest.ts';
 import { type Line, type Span, span } from './line.ts';
+import { columnsOf, plainBlock, wrap } from './text.ts';
 import {
   holdingWords,
   remarksOn,
+  shortId,
   type Signs,
   signOf,
   stateWords,
@@ -19,6 +21,10 @@ export interface TreeOptions {
   readonly signs?: Signs;
   /** Whether each line ends with the beginning of the id, enough to name it. */
   readonly ids?: boolean;
+  /** Whether the answers stand below what gave them. */
+  readonly results?: boolean;
+  /** How wide a line may be, for what is broken into lines; absent: as wide as it is. */
+  readonly columns?: number;
   /** How many lines there is room for; absent: as many as it takes. */
   readonly rows?: number;
   /** How many levels of lines are drawn before they are cut on the left. */
@@ -43,11 +49,6 @@ export function treeLines(view: TreeView, options: TreeOptions): Line[] {
   return holding;
 }
 
-/** The beginning of an id: as much as it takes to name one thing (the time and the counter of its birth). */
-export function shortId(id: string): string {
-  return id.slice(0, 18);
-}
-
 interface DrawOptions extends TreeOptions {
   readonly fold: 'nothing' | 'subtrees' | 'siblings';
 }
@@ -63,6 +64,7 @@ function nodeLines(top: TreeNode, options: DrawOptions): Line[] {
       ...nodeSpans(node, signs, options),
     ]);
     const inner = own === '' ? guides : [...guides, own === signs.lastBranch ? '   ' : signs.trunk];
+    lines.push(...resultLines(node, inner, options));
     if (isFolded(node, options)) return;
     const { shown, hidden } = splitChildren(node, options);
     for (const [index, child] of shown.entries()) {
@@ -89,6 +91,27 @@ function nodeSpans(node: TreeNode, signs: Signs, options: DrawOptions): Span[] {
   if (options.ids) add(span(shortId(execution.id), 'dim'));
   return spans;
 }
+
+function resultLines(
+  { execution, children }: TreeNode,
+  guides: readonly string[],
+  options: DrawOptions,
+): Line[] {
+  const result = options.results ? plainBlock(execution.result ?? '').trim() : '';
+  if (result === '') return [];
+  const { trunk } = options.signs ?? unicodeSigns;
+  const guide = guideSpans(
+    [...guides, children.length > 0 ? trunk : '   '],
+    '',
+    options.levels ?? deepestLevels,
+  );
+  const used = guide.reduce((sum, { text }) => sum + columnsOf(text), 0);
+  const text = wrap(result, Math.max(narrowestAnswer, (options.columns ?? Number.POSITIVE_INFINITY) - used));
+  return text.map((line) => [...guide, span(line)]);
+}
+
+/** However deep a tree is, an answer has this many columns. */
+const narrowestAnswer = 20;
 
 function isFolded(node: TreeNode, options: DrawOptions): boolean {
   return options.fold !== 'nothing' && node.execution.closed && node.children.length > 0;
@@ -121,20 +144,31 @@ function leaveOutMiddle(lines: readonly Line[], room: number): Line[] {
   if (room < 3) return lines.slice(0, room);
   const tail = room - 2;
   const [first] = lines;
-  const left = span(`… ${lines.length - 1 - tail} lines left out; \`stemma tree\` shows all`, 'dim');
+  const left = span(`… ${lines.length - 1 - tail} lines left out; stemma tree shows all`, 'dim');
   return [...(first ? [first] : []), [left], ...lines.slice(lines.length - tail)];
 }
 
 function holdingLines(view: TreeView, options: TreeOptions, room: number): Line[] {
-  if (view.closed || view.holding.length === 0 || room === 0) return [];
+  const held = view.holding.filter((holding) => !isToldByRoot(holding, view, options.now));
+  if (view.closed || held.length === 0 || room === 0) return [];
   const names = nameIndex(view);
-  const isMany = view.holding.length > room;
-  const shown = isMany ? view.holding.slice(0, Math.max(0, room - 1)) : view.holding;
+  const isMany = held.length > room;
+  const shown = isMany ? held.slice(0, Math.max(0, room - 1)) : held;
   const lines: Line[] = shown.map((holding) => [
-    span('waits for ', 'warn'),
+    span('waits for: ', 'warn'),
     span(holdingWords(holding, names, options.now)),
   ]);
-  return isMany ? [...lines, [span(`waits for ${view.holding.length - shown.length} more`, 'warn')]] : lines;
+  return isMany ? [...lines, [span(`waits for ${held.length - shown.length} more`, 'warn')]] : lines;
+}
+
+/** How long an agent may take to begin before that is worth a line; milliseconds. */
+const beginsWithinMs = 5_000;
+
+// The line of the root says already that the root itself runs.
+function isToldByRoot({ executionId, why, since }: Holding, view: TreeView, now: number): boolean {
+  if (executionId !== view.root) return false;
+  const isBeginning = why === 'starting' && now - Date.parse(since) < beginsWithinMs;
+  return isBeginning || why === 'running' || why === 'queued' || why === 'waiting';
 }
 
 /** What things of a tree are called, by the ids of executions and of notices. */

@@ -2,6 +2,7 @@ import { assertNever } from '../base/assert-never.ts';
 import type { Execution, Holding, Notice, Waiting } from '../contract/execution.ts';
 import { formatDuration } from './durations.ts';
 import type { TreeNode } from './forest.ts';
+import { waitedFor } from './held-by.ts';
 import { type Span, span, type Tone } from './line.ts';
 import { plainLine } from './text.ts';
 
@@ -14,6 +15,8 @@ export interface Signs {
   readonly running: string;
   readonly queued: string;
   readonly waiting: string;
+  /** Ended itself, and something below it has not. */
+  readonly open: string;
   readonly branch: string;
   readonly lastBranch: string;
   readonly trunk: string;
@@ -29,6 +32,7 @@ export const unicodeSigns: Signs = {
   running: '●',
   queued: '○',
   waiting: '◐',
+  open: '◎',
   branch: '├─ ',
   lastBranch: '└─ ',
   trunk: '│  ',
@@ -44,22 +48,29 @@ export const asciiSigns: Signs = {
   running: '*',
   queued: 'o',
   waiting: '=',
+  open: '@',
   branch: '|- ',
   lastBranch: '`- ',
   trunk: '|  ',
   separator: ' - ',
 };
 
-/** The sign and the tone of an execution. */
-export function signOf(execution: Execution, signs: Signs): Span {
-  const { state } = execution;
-  if (isLive(execution) && execution.waiting) return span(signs.waiting, 'warn');
-  return span(signs[state], toneOf(execution));
+/** What decides how an execution is shown. */
+export type Shown = Pick<Execution, 'state' | 'closed' | 'waiting' | 'outcome'>;
+
+/** The sign and the tone of an execution: that of its end only once it is closed. */
+export function signOf(execution: Shown, signs: Signs): Span {
+  const tone = toneOf(execution);
+  if (isLive(execution)) return span(execution.waiting ? signs.waiting : signs[execution.state], tone);
+  return span(execution.closed ? signs[endOf(execution)] : signs.open, tone);
 }
 
 /** The colour that goes with a state. */
-export function toneOf(execution: Pick<Execution, 'state' | 'waiting'>): Tone {
-  switch (execution.state) {
+export function toneOf(execution: Shown): Tone {
+  if (isLive(execution) && execution.waiting) return 'warn';
+  if (!isLive(execution) && !execution.closed) return 'live';
+  const end = endOf(execution);
+  switch (end) {
     case 'succeeded':
       return 'good';
     case 'failed':
@@ -68,12 +79,18 @@ export function toneOf(execution: Pick<Execution, 'state' | 'waiting'>): Tone {
     case 'cancelled':
       return 'dim';
     case 'running':
-      return execution.waiting ? 'warn' : 'live';
+      return 'live';
     case 'queued':
-      return execution.waiting ? 'warn' : 'plain';
+      return 'plain';
     default:
-      return assertNever(execution.state);
+      return assertNever(end);
   }
+}
+
+// A root that is closed is what its whole tree made of it: an answer that its check refused is no success.
+function endOf({ state, closed, outcome }: Shown): Execution['state'] {
+  if (!closed || outcome === undefined) return state;
+  return state === 'lost' && outcome === 'failed' ? 'lost' : outcome;
 }
 
 /** `message Run the checks`, `agent tests (attempt 2)`; `continuation` alone where the name says no more. */
@@ -89,33 +106,36 @@ export function titleOfNode(node: Pick<TreeNode, 'execution' | 'handles' | 'isRe
   return titleOf(isToldByRemark ? { ...node.execution, name: '' } : node.execution, node.isRetried);
 }
 
-/** `running 3.2s`, `succeeded 12s`, `waits for input 4m01s`: state and how long it has been or was in it. */
+/**
+ * `running 3.2s`, `open 8.0s`, `succeeded 12s`, `waits for input 4m01s`: state and how long it has been or was in it. What
+ * ended itself is `open` until all below it is closed; a root that is closed has the outcome and the time of its tree.
+ */
 export function stateWords(execution: Execution, now: number): string {
-  const { state, waiting, createdAt, startedAt, endedAt } = execution;
+  const { state, closed, waiting, createdAt, startedAt, endedAt, outcome, closedAt } = execution;
   if (isLive(execution) && waiting) return waitingWords(waiting, now);
   if (state === 'queued') return `queued ${formatDuration(now - Date.parse(createdAt))}`;
   const began = Date.parse(startedAt ?? createdAt);
-  const ended = endedAt === undefined ? now : Date.parse(endedAt);
-  return `${state} ${formatDuration(ended - began)}`;
+  if (!isLive(execution) && !closed) return `open ${formatDuration(now - began)}`;
+  const endInstant = outcome === undefined ? endedAt : (closedAt ?? endedAt);
+  const ended = endInstant === undefined ? now : Date.parse(endInstant);
+  return `${endOf(execution)} ${formatDuration(ended - began)}`;
 }
 
 /** What is to be known besides the state: what is open below, what it handles, what it owes, why it failed. */
 export function remarksOn(node: TreeNode): Span[] {
   const { execution, handles, owes } = node;
+  const { state, closed, open, error, outcomeCode } = execution;
   const remarks: Span[] = [];
-  if (!execution.closed && !isLive(execution) && execution.open > 0)
-    remarks.push(span(`${execution.open} open below`, 'live'));
+  if (!closed && !isLive(execution) && state !== 'succeeded') remarks.push(span(`itself ${state}`, 'bad'));
+  if (!closed && !isLive(execution) && open > 0) remarks.push(span(`waits for ${open} below`, 'live'));
   if (handles.length > 0) remarks.push(span(`handles: ${listHandled(handles)}`));
   for (const notice of owes) {
     const words = noticeWords(notice);
     if (words !== undefined) remarks.push(span(words, notice.state === 'waived' ? 'warn' : 'dim'));
   }
-  if (execution.error) remarks.push(span(errorWords(execution.error), 'bad'));
-  if (execution.outcomeCode !== undefined && execution.outcomeCode !== execution.error?.code) {
-    remarks.push(
-      span(`outcome ${execution.outcome ?? 'unknown'}: ${plainLine(execution.outcomeCode)}`, 'bad'),
-    );
-  }
+  if (error) remarks.push(span(errorWords(error), 'bad'));
+  const isTold = outcomeCode === undefined || [error?.code, 'CANCELLED'].includes(outcomeCode);
+  if (!isTold) remarks.push(span(plainLine(outcomeCode), 'bad'));
   return remarks;
 }
 
@@ -137,31 +157,64 @@ export function noticeWords(notice: Notice): string | undefined {
   }
 }
 
-/** `agent tests: running for 12s (heartbeat 2s ago)`: one thing that keeps a root open. */
+/** `agent tests (running 12s)`: one thing that keeps a root open, as short as it can be said. */
 export function holdingWords(holding: Holding, names: ReadonlyMap<string, string>, now: number): string {
-  const id = holding.executionId ?? holding.noticeId ?? '';
-  const name = names.get(id) ?? plainLine(holding.name ?? id);
-  const since = formatDuration(now - Date.parse(holding.since));
-  const until = holding.until === undefined ? '' : `, until ${untilWords(holding.until, now)}`;
-  const evidence = plainLine(holding.evidence);
-  return `${name}: ${plainLine(holding.why).replaceAll('_', ' ')} for ${since}${until}${evidence ? ` (${evidence})` : ''}`;
+  const { executionId = '', noticeId = '' } = holding;
+  const known = names.get(noticeId) ?? names.get(executionId);
+  const name = known ?? plainLine(holding.name ?? shortId(noticeId || executionId));
+  const facts = [sinceWords(holding, now), untilWords(holding, now)];
+  if (!isToldByState.has(holding.why)) facts.push(evidenceWords(holding));
+  const told = facts.filter((fact) => fact !== '').join(', ');
+  return name.endsWith(')') ? `${name.slice(0, -1)}, ${told})` : `${name} (${told})`;
 }
 
-/** An instant that lies ahead, as people say it: the wait that is left. */
-function untilWords(instant: string, now: number): string {
-  const leftMs = Date.parse(instant) - now;
-  return leftMs > 0
-    ? `${instant.replace(/\.\d+Z$/, 'Z')}, in ${formatDuration(leftMs)}`
-    : instant.replace(/\.\d+Z$/, 'Z');
+/** What the server saw, with ids short enough to read and long enough to name one thing. */
+export function evidenceWords(holding: Holding): string {
+  return plainLine(holding.evidence).replace(/\b[a-z]{3}_[0-9A-Z]{15,}/g, shortId);
 }
 
-function isLive(execution: Execution): boolean {
-  return execution.state === 'queued' || execution.state === 'running';
+/** The beginning of an id: as much as it takes to name one thing (the time and the counter of its birth). */
+export function shortId(id: string): string {
+  return id.slice(0, 18);
+}
+
+// Of these, the evidence says nothing that helps, or what the words say already.
+const isToldByState: ReadonlySet<string> = new Set([
+  'running',
+  'queued',
+  'waiting',
+  'cancelling',
+  'notice_owed',
+]);
+
+function sinceWords(holding: Holding, now: number): string {
+  const lasts = formatDuration(now - Date.parse(holding.since));
+  const what = waitedFor(holding);
+  return what === undefined
+    ? `${plainLine(holding.why)
+        .replace(/^notice_/, '')
+        .replaceAll('_', ' ')} ${lasts}`
+    : `waiting ${lasts} for ${plainLine(what)}`;
+}
+
+/** A deadline that is farther away than this is of no interest yet; milliseconds. */
+const nearMs = 15 * 60_000;
+
+function untilWords({ why, until }: Holding, now: number): string {
+  if (until === undefined) return '';
+  const leftMs = Date.parse(until) - now;
+  const goesOn = why === 'waiting' || why === 'notice_backing_off';
+  return goesOn || leftMs < nearMs ? `${formatDuration(leftMs)} left` : '';
+}
+
+function isLive({ state }: Pick<Execution, 'state'>): boolean {
+  return state === 'queued' || state === 'running';
 }
 
 function waitingWords(waiting: Waiting, now: number): string {
   const since = formatDuration(now - Date.parse(waiting.since));
-  const until = waiting.until === undefined ? '' : `, until ${untilWords(waiting.until, now)}`;
+  const until =
+    waiting.until === undefined ? '' : `, ${formatDuration(Date.parse(waiting.until) - now)} left`;
   const text = waiting.text === undefined ? '' : `: ${plainLine(waiting.text)}`;
   const choices = waiting.choices?.length ? ` [${waiting.choices.map(plainLine).join(' | ')}]` : '';
   return `waits for ${waiting.for} ${since}${until}${text}${choices}`;

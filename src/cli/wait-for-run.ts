@@ -22,8 +22,11 @@ export async function waitForRun(
       ? undefined
       : client.clock.after(timeoutMs, () => tooLate.abort(new Error('the time is up')));
   try {
-    await follow(client, target, AbortSignal.any([signal, tooLate.signal]), (snapshot) => {
-      latest = snapshot;
+    await follow(client, target, AbortSignal.any([signal, tooLate.signal]), {
+      onSnapshot(snapshot) {
+        latest = snapshot;
+      },
+      ...(options.onGone ? { onGone: options.onGone } : {}),
     });
   } catch (thrown) {
     if (signal.aborted || !tooLate.signal.aborted) throw thrown;

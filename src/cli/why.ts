@@ -1,7 +1,8 @@
 import type { Execution, Holding, TreeView } from '../contract/execution.ts';
-import { type Line, span } from './line.ts';
-import { plainLine } from './text.ts';
-import { holdingWords, stateWords, titleOf } from './tree-words.ts';
+import { heldBy } from './held-by.ts';
+import { type Line, span, type Tone } from './line.ts';
+import { plainLine, wrap } from './text.ts';
+import { evidenceWords, holdingWords, shortId, stateWords, titleOf } from './tree-words.ts';
 
 /** Why an execution is not closed: everything that holds it, each with the way down to it. */
 export interface Explanation {
@@ -26,29 +27,46 @@ export function explain(execution: Execution, view: TreeView): Explanation {
   return { execution, closed: execution.closed, holding: execution.closed ? [] : [...holding, ...rest] };
 }
 
-/** An explanation as lines: one sentence, then one line for each thing that holds. */
-export function explanationLines({ execution, closed, holding }: Explanation, now: number): Line[] {
+/**
+ * An explanation as lines, none wider than `columns`: one sentence, then for each thing that holds its name, what was
+ * seen, and what one can do.
+ */
+export function explanationLines(explanation: Explanation, now: number, columns: number): Line[] {
+  const { execution, closed, holding } = explanation;
   const title = titleOf(execution);
   if (closed) {
     const outcome = execution.outcome ?? execution.state;
     const code = execution.outcomeCode === undefined ? '' : ` (${plainLine(execution.outcomeCode)})`;
-    return [[span(title, 'strong'), span(` is closed: ${outcome}${code}. Nothing holds it.`)]];
+    return indented(`${title} is closed: ${outcome}${code}. Nothing holds it.`, '', 'strong', columns);
   }
-  const state = stateWords(execution, now);
-  const head: Line = [
-    span(title, 'strong'),
-    span(
-      ` is open (${state}). ${holding.length === 0 ? 'The server names nothing that holds it.' : 'It waits for:'}`,
-    ),
-  ];
-  return [head, ...holding.map((held) => holdingLine(held, now))];
+  const what = holding.length === 0 ? 'The server names nothing that holds it.' : 'It waits for:';
+  const head = indented(`${title} is open (${openWords(execution, now)}). ${what}`, '', 'strong', columns);
+  return [...head, ...holding.flatMap((held) => holdingLines(held, now, columns))];
 }
 
-function holdingLine(held: Explanation['holding'][number], now: number): Line {
+function openWords(execution: Execution, now: number): string {
+  const words = stateWords(execution, now);
+  const isLive = execution.state === 'running' || execution.state === 'queued';
+  return isLive ? words : `${words.replace(/^open /, '')}; itself ${execution.state}`;
+}
+
+function holdingLines(held: Explanation['holding'][number], now: number, columns: number): Line[] {
   const way = held.path.map(plainLine).join(' > ');
-  const id = held.executionId ?? held.noticeId ?? '';
-  const names = new Map([[id, way || plainLine(held.name ?? id)]]);
-  return [span('- ', 'dim'), span(holdingWords(held, names, now)), span(`  -> ${held.advice}`, 'live')];
+  const { executionId = '', noticeId } = held;
+  const name = way || plainLine(held.name ?? shortId(executionId));
+  const names =
+    noticeId === undefined ? [[executionId, name] as const] : [[noticeId, `the result of ${name}`] as const];
+  const words = holdingWords(held, new Map(names), now);
+  const evidence = evidenceWords(held);
+  return [
+    ...indented(`- ${words}`, '', 'plain', columns),
+    ...(evidence === '' || words.includes(evidence) ? [] : indented(evidence, '    ', 'dim', columns)),
+    ...indented(`-> ${held.advice}`, '    ', 'live', columns),
+  ];
+}
+
+function indented(text: string, indent: string, tone: Tone, columns: number): Line[] {
+  return wrap(text, columns - indent.length).map((line) => [span(`${indent}${line}`, tone)]);
 }
 
 function isSame(left: Holding, right: Holding): boolean {
@@ -67,6 +85,9 @@ function pathDown(byId: ReadonlyMap<string, Execution>, top: string, id: string)
 
 const advice: Readonly<Record<string, (id: string) => string>> = {
   running: (id) => `wait, or stemma cancel ${id}`,
+  starting: (id) => `wait until the agent begins, or stemma cancel ${id}`,
+  check_pending: () => 'wait: the check runs when all else below is closed',
+  cancelling: () => 'wait: it was asked to stop',
   queued: (id) => `wait for its turn, or stemma cancel ${id}`,
   waiting_input: () => 'answer the agent on the page: stemma open',
   waiting_capacity: () => 'it goes on by itself at the reset; without one: stemma open, resume or give up',
@@ -75,6 +96,7 @@ const advice: Readonly<Record<string, (id: string) => string>> = {
   waiting_slot: () => 'wait until another turn ends, or raise limits.turns in stemma.yaml',
   waiting_workspace: () => 'wait until the other root in that directory is closed',
   notice_owed: (id) => `it is delivered when the session is free; or stemma notice waive ${id} --reason WHY`,
+  notice_backing_off: (id) => `wait for the next try, or stemma notice redeliver ${id}`,
   notice_claimed: (id) => `it is being delivered; or stemma notice redeliver ${id}`,
   notice_handed: () => 'its continuation handles it; stemma session interrupt SESSION gives it up',
   shared_turn: () => 'it was launched in a turn shared with another message: wait for that',
@@ -83,9 +105,11 @@ const advice: Readonly<Record<string, (id: string) => string>> = {
   unkillable: () => 'a process survived SIGKILL: end it by hand',
 };
 
-function adviceFor({ why, executionId, noticeId }: Holding): string {
-  const id = executionId ?? noticeId ?? 'ID';
+function adviceFor(holding: Holding): string {
+  const { executionId, noticeId } = holding;
+  const why = heldBy(holding);
+  const id = shortId(noticeId ?? executionId ?? 'ID');
   const known = Object.hasOwn(advice, why) ? advice[why] : undefined;
   if (known) return known(id);
-  return executionId === undefined ? 'wait' : `wait, or stemma cancel ${executionId}`;
+  return executionId === undefined ? 'wait' : `wait, or stemma cancel ${id}`;
 }

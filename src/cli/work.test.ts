@@ -66,21 +66,21 @@ describe('send', () => {
 
 describe('wait', () => {
   it.each([
-    [[{ why: 'running' }], 124],
-    [[{ why: 'running' }, { why: 'waiting_capacity' }], 7],
-    [[{ why: 'waiting_login' }, { why: 'waiting_input' }], 8],
-  ])('that gives up says what holds it: %j exits %i', async (whys, exit) => {
-    const holding = whys.map(({ why }) => ({
+    [['turn runs'], 124],
+    [['turn runs', 'waits for capacity: come back at noon'], 7],
+    [['waits for login', 'waits for input: Delete it?'], 8],
+  ])('that gives up says what holds it: %j exits %i', async (evidences, exit) => {
+    const holding = evidences.map((evidence) => ({
       executionId: exe,
       name: 'Hello.',
-      why,
+      why: evidence.startsWith('waits') ? 'waiting' : 'running',
       since: instant,
-      evidence: 'turn runs',
+      evidence,
     }));
     bench.server.routes[`GET /executions/${exe}/wait`] = () => ({ body: { closed: false, holding } });
     const { code, out, err } = await bench.stemma('wait', exe, '--timeout', '0s');
     expect({ code, out }).toEqual({ code: exit, out: '' });
-    expect(err).toContain('turn runs');
+    expect(err).toMatch(/- Hello\. \((running|waiting \S+ for (login|input|capacity))/);
   });
 
   it('goes on over a restart of the server', async () => {
@@ -170,9 +170,9 @@ describe('run', () => {
     expect(out.replace(/ *\+?\d+(\.\d+)?[smhd]\S*/g, '')).toBe(
       [
         '  ● message One. · running',
-        '  ✓ message One. · succeeded · closed: succeeded',
+        '  ✓ message One. · closed: succeeded',
         '  ● message Two. · running',
-        '  ✓ message Two. · succeeded · closed: succeeded',
+        '  ✓ message Two. · closed: succeeded',
         `run ${runId}: succeeded after`,
         '',
       ].join('\n'),
@@ -242,7 +242,7 @@ describe('why', () => {
     const { code, out } = await bench.stemma('why', exe);
     expect(code).toBe(0);
     expect(out).toMatch(
-      /^message Hello\. is open \(succeeded 0\.0s\)\. It waits for:\n- workflow nightly > step tests: running for \S+ \(heartbeat 2s ago\) {2}-> wait, or stemma cancel exe_S\n$/,
+      /^message Hello\. is open \(\S+; itself succeeded\)\. It waits for:\n- workflow nightly > step tests \(running \S+\)\n {4}heartbeat 2s ago\n {4}-> wait, or stemma cancel exe_S\n$/,
     );
     const json = JSON.parse((await bench.stemma('why', 'exe_C', '--json')).out) as {
       holding: { path: string[] }[];

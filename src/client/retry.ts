@@ -34,13 +34,19 @@ export class Patience {
     this.#pauseMs = firstPauseMs;
   }
 
+  /** Whether `failed` would pause for this error, not throw it. */
+  hasPatience(thrown: unknown): boolean {
+    const { code, data } = thrown instanceof StemmaError ? thrown : new StemmaError('INTERNAL', '');
+    this.#answered ||= code !== 'UNREACHABLE' || data['wasReached'] === true;
+    const now = this.#clock.monotonic();
+    const isUsedUp = now - (this.#since ?? now) >= this.#limitMs;
+    return passing.has(code) && this.#answered && !isUsedUp;
+  }
+
   async failed(thrown: unknown, signal?: AbortSignal, atLeastMs = 0): Promise<void> {
     signal?.throwIfAborted();
     this.#since ??= this.#clock.monotonic();
-    const { code, data } = thrown instanceof StemmaError ? thrown : new StemmaError('INTERNAL', '');
-    this.#answered ||= code !== 'UNREACHABLE' || data['wasReached'] === true;
-    const isUsedUp = this.#clock.monotonic() - this.#since >= this.#limitMs;
-    if (!passing.has(code) || !this.#answered || isUsedUp) throw thrown;
+    if (!this.hasPatience(thrown)) throw thrown;
     const pauseMs = Math.max(this.#pauseMs, atLeastMs);
     this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
     await pauseOrThrow(this.#clock, pauseMs, signal);

@@ -13,6 +13,8 @@ export interface StreamRequest {
   readonly signal: AbortSignal;
   /** Called each time the stream stands, also after a reconnect. */
   readonly onOpen?: () => void;
+  /** Called each time the stream broke and is asked for again. */
+  readonly onBroken?: () => void;
 }
 
 /**
@@ -35,6 +37,7 @@ export async function* streamMessages(
       broken = thrown;
     }
     if (request.signal.aborted) return;
+    request.onBroken?.();
     await patience.failed(broken, request.signal, parser.retryMs);
     // What was read of a message when the connection broke is sent again in full.
     parser = new SseParser(parser.lastEventId);

@@ -33,6 +33,8 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
   /** Called each time the stream stands: what happened before must be read, what happens after it will come. */
   readonly onOpen?: () => void;
+  /** Called each time the stream broke: the server may be gone. */
+  readonly onBroken?: () => void;
 }
 
 /** A typed client of the HTTP API. It holds no connection and needs no closing; every call may throw `StemmaError`. */
@@ -65,13 +67,14 @@ export class StemmaClient {
    * version does not know are left out. A `reset` event means that the cursor is void: read everything afresh.
    */
   async *events(options: FollowOptions): AsyncGenerator<Event, void, undefined> {
-    const { root, session, after, signal, onOpen } = options;
+    const { root, session, after, signal, onOpen, onBroken } = options;
     const messages = streamMessages(this.connection, this.clock, {
       path: otherPaths.events,
       query: { root, session },
       signal,
       ...(after === undefined ? {} : { lastEventId: after }),
       ...(onOpen ? { onOpen } : {}),
+      ...(onBroken ? { onBroken } : {}),
     });
     for await (const message of messages) {
       const known = readEvent(message);

@@ -13,6 +13,8 @@ const shortestCallMs = 250;
 export interface WaitOptions {
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal;
+  /** The server does not answer, and is asked again; heard once for each time that it is gone. */
+  readonly onGone?: () => void;
   /** Hears what still holds it, each time one call's time was up. */
   readonly onStillOpen?: (answer: WaitAnswer) => void;
 }
@@ -30,6 +32,7 @@ export async function waitUntilClosed(
   const { signal } = options;
   const deadline = clock.monotonic() + (options.timeoutMs ?? Number.POSITIVE_INFINITY);
   const patience = new Patience(clock);
+  let isGone = false;
   for (;;) {
     const began = clock.monotonic();
     const timeoutMs = Math.round(Math.max(0, Math.min(oneCallMs, deadline - began)));
@@ -37,10 +40,13 @@ export async function waitUntilClosed(
       .call('waitExecution', { id, query: { timeoutMs }, signal })
       .catch(async (thrown) => {
         if (clock.monotonic() >= deadline) throw thrown;
+        if (!isGone && patience.hasPatience(thrown)) options.onGone?.();
+        isGone = true;
         await patience.failed(thrown, signal);
       });
     if (!answer) continue;
     patience.succeeded();
+    isGone = false;
     if (answer.closed || clock.monotonic() >= deadline) return answer;
     options.onStillOpen?.(answer);
     const shortMs = Math.min(shortestCallMs, timeoutMs) - (clock.monotonic() - began);

@@ -4,9 +4,8 @@ import type { CliContext } from '../context.ts';
 import { formatDuration } from '../durations.ts';
 import { span } from '../line.ts';
 import { type Cell, printPage } from '../table.ts';
-import { clip, plainLine } from '../text.ts';
-import { shortId } from '../tree-view.ts';
-import { stateWords, titleOf, toneOf } from '../tree-words.ts';
+import { clip } from '../text.ts';
+import { holdingWords, type Signs, shortId, signOf, stateWords, titleOf, toneOf } from '../tree-words.ts';
 import { defined, numberOf, type Options, type Registrar, textOf, wholeNumber } from '../verb.ts';
 
 /** `stemma ls`: what is live; with a filter or `--all`, every execution, newest first. */
@@ -36,8 +35,8 @@ async function list(context: CliContext, _args: readonly unknown[], options: Opt
 
 async function listLive(context: CliContext, client: StemmaClient, query: ListOptions): Promise<number> {
   const page = await client.call('monitor', { query });
-  const rows = page.items.map(monitorRow);
-  return printPage(context, page, monitorHeading, rows, 'Nothing is live. `stemma ls --all` shows what was.');
+  const rows = page.items.map((item) => monitorRow(item, styleOf(context)));
+  return printPage(context, page, monitorHeading, rows, 'Nothing is live. stemma ls --all shows what was.');
 }
 
 async function listExecutions(
@@ -46,35 +45,40 @@ async function listExecutions(
   query: ListOptions,
 ): Promise<number> {
   const page = await client.call('listExecutions', { query });
-  const now = context.deps.clock.now();
-  const rows = page.items.map((item) => executionRow(item, now));
+  const rows = page.items.map((item) => executionRow(item, styleOf(context)));
   return printPage(context, page, executionHeading, rows, 'Nothing fits.');
+}
+
+interface ListStyle {
+  readonly now: number;
+  readonly signs: Signs;
+}
+
+function styleOf({ deps, signs }: CliContext): ListStyle {
+  return { now: deps.clock.now(), signs };
 }
 
 type ListOptions = Readonly<Record<string, string | number>>;
 
 const longestName = 48;
-const monitorHeading = ['ID', 'STATE', 'AGE', 'NAME', 'HELD BY'];
-const executionHeading = ['ID', 'STATE', 'CLOSED', 'NAME', 'ROOT'];
+const monitorHeading = ['ID', 'STATE', 'AGE', 'NAME', 'WAITS FOR'];
+const executionHeading = ['ID', 'STATE', 'NAME', 'ROOT'];
 
-function monitorRow(row: MonitorRow): Cell[] {
-  const held = row.waiting
-    ? `waits for ${row.waiting.for}`
-    : row.holding
-        .map(({ name, why }) => `${plainLine(name ?? 'a result')} (${plainLine(why).replaceAll('_', ' ')})`)
-        .join(', ');
+// What is listed is open; the state of a root that ended itself would read as if all of it had ended.
+function monitorRow(row: MonitorRow, { now, signs }: ListStyle): Cell[] {
+  const root = { ...row, closed: false };
+  const isLive = row.state === 'running' || row.state === 'queued';
+  const state = `${signOf(root, signs).text} ${isLive ? row.state : 'open'}`;
+  const names = new Map([[row.id, 'itself']]);
+  const held = row.holding.map((holding) =>
+    holdingWords({ ...holding, name: holding.name ?? 'a result' }, names, now),
+  );
   const title = clip(titleOf({ ...row, attempt: 1 }), longestName);
-  return [shortId(row.id), span(row.state, toneOf(row)), formatDuration(row.ageMs), title, held];
+  return [shortId(row.id), span(state, toneOf(root)), formatDuration(row.ageMs), title, held.join(', ')];
 }
 
-function executionRow(item: Execution, now: number): Cell[] {
+function executionRow(item: Execution, { now, signs }: ListStyle): Cell[] {
   const root = item.parentId === null ? '' : shortId(item.rootId);
-  const state = clip(stateWords(item, now), longestName);
-  return [
-    shortId(item.id),
-    span(state, toneOf(item)),
-    item.closed ? 'yes' : 'no',
-    clip(titleOf(item), longestName),
-    root,
-  ];
+  const state = clip(`${signOf(item, signs).text} ${stateWords(item, now)}`, longestName);
+  return [shortId(item.id), span(state, toneOf(item)), clip(titleOf(item), longestName), root];
 }

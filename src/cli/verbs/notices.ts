@@ -4,7 +4,7 @@ import { formatDuration } from '../durations.ts';
 import { exitCodes } from '../exit.ts';
 import { type Cell, printPage } from '../table.ts';
 import { plainLine } from '../text.ts';
-import { shortId } from '../tree-view.ts';
+import { shortId } from '../tree-words.ts';
 import {
   defined,
   numberOf,
@@ -53,26 +53,14 @@ async function list(context: CliContext, _args: readonly unknown[], options: Opt
   const page = await client.call('listNotices', { query });
   const now = context.deps.clock.now();
   const rows = page.items.map((item) => noticeRow(item, now));
-  return printPage(
-    context,
-    page,
-    ['ID', 'STATE', 'ATTEMPT', 'AGE', 'OF', 'TO', 'REASON'],
-    rows,
-    'There is no notice.',
-  );
+  return printPage(context, page, ['ID', 'STATE', 'AGE', 'OF', 'TO', 'REASON'], rows, 'There is no notice.');
 }
 
 function noticeRow(notice: Notice, now: number): Cell[] {
   const age = formatDuration(now - Date.parse(notice.owedAt));
   const ids = [shortId(notice.executionId), shortId(notice.sessionId)];
-  return [
-    shortId(notice.id),
-    notice.state,
-    String(notice.attempt),
-    age,
-    ...ids,
-    plainLine(notice.reason ?? ''),
-  ];
+  const again = notice.attempt > 0 ? `, delivery ${notice.attempt + 1}` : '';
+  return [shortId(notice.id), `${notice.state}${again}`, age, ...ids, plainLine(notice.reason ?? '')];
 }
 
 async function waive(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {

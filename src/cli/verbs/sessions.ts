@@ -3,7 +3,7 @@ import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { type Cell, printPage } from '../table.ts';
 import { clip, plainLine } from '../text.ts';
-import { shortId } from '../tree-view.ts';
+import { shortId } from '../tree-words.ts';
 import {
   defined,
   numberOf,
