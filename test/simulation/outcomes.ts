@@ -19,12 +19,17 @@ export function checkOutcomes(context: CommitContext): void {
         `${describe(row)} is cancelled, and nobody asked for anything to be`,
       );
     if (row.state === 'cancelled' && was?.state !== 'cancelled') checkCancelled(context, row);
-    // What an agent takes up by itself in a turn that is being stopped is handed over again.
-    const isStopped = row.error?.message.startsWith('Its turn was stopped') && row.kind !== 'continuation';
+    const isStopped = row.error?.message.startsWith('Its turn was stopped') && !isOwnWake(context, row);
     if (isStopped && !was?.error) checkCancelled(context, row);
     if (row.parentId === null && row.closed && !was?.closed) checkRoot(context, row);
   }
   checkDropped(context);
+}
+
+/** What an agent takes up by itself in a turn that is being stopped nobody can keep from it; it is handed over again. */
+function isOwnWake({ world, continuations }: CommitContext, row: Execution): boolean {
+  const results = [...(continuations.get(row.id) ?? [])];
+  return results.some((label) => world.truth.works.get(label)?.kind === 'task');
 }
 
 function hasTimedOut({ after, world }: Pick<CommitContext, 'after' | 'world'>): boolean {
