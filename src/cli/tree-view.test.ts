@@ -205,7 +205,11 @@ describe('the tree view', () => {
   it('shows answers below what gave them, broken to the width of the screen', () => {
     const answer = 'Both passed. \x1b[2JNothing else\nto do.';
     const lines = text(
-      view([{ ...message, result: answer }, execution('lint', { result: 'No warnings.' })]),
+      view([
+        { ...message, result: answer },
+        execution('lint', { result: 'No warnings.' }),
+        execution('m2', { kind: 'message', parentId: 'exe_lint', result: 'No warnings.' }),
+      ]),
       { results: true, columns: 24 },
     );
     expect(lines).toEqual([
@@ -214,7 +218,8 @@ describe('the tree view', () => {
       '│  else',
       '│  to do.',
       '└─ ● agent lint · running 10s',
-      '      No warnings.',
+      '   │  No warnings.',
+      '   └─ ● message m2 · running 10s',
     ]);
   });
 
@@ -273,6 +278,16 @@ describe('the tree view', () => {
       { ids: true },
     );
     expect(lines[0]).toBe('● agent x · running 10s · exe_01ABCDEFGHJKMN');
+  });
+
+  it('shortens a title before it cuts the id behind it', () => {
+    const id = 'exe_01ABCDEFGHJKMNPQRSTVWXYZ00';
+    const lines = text(
+      view([{ ...message, id, name: 'Run all of the checks' }]),
+      { ids: true, columns: 60 },
+      60,
+    );
+    expect(lines).toEqual(['● message Run all of the… · running 10s · exe_01ABCDEFGHJKMN']);
   });
 
   it('cuts lines to the width of the screen, wide characters included', () => {

@@ -1,7 +1,7 @@
 import type { Holding, TreeView } from '../contract/execution.ts';
 import { growForest, type TreeNode } from './forest.ts';
 import { type Line, type Span, span } from './line.ts';
-import { columnsOf, plainBlock, wrap } from './text.ts';
+import { clip, columnsOf, plainBlock, wrap } from './text.ts';
 import {
   holdingWords,
   remarksOn,
@@ -58,18 +58,17 @@ const deepestLevels = 24;
 function nodeLines(top: TreeNode, options: DrawOptions): Line[] {
   const signs = options.signs ?? unicodeSigns;
   const lines: Line[] = [];
-  const draw = (node: TreeNode, guides: readonly string[], own: string): void => {
-    lines.push([
-      ...guideSpans(guides, own, options.levels ?? deepestLevels),
-      ...nodeSpans(node, signs, options),
-    ]);
+  const draw = (node: TreeNode, guides: readonly string[], own: string, above = ''): void => {
+    const guide = guideSpans(guides, own, options.levels ?? deepestLevels);
+    lines.push([...guide, ...nodeSpans(node, signs, { ...options, columns: room(guide, options) })]);
     const inner = own === '' ? guides : [...guides, own === signs.lastBranch ? '   ' : signs.trunk];
-    lines.push(...resultLines(node, inner, options));
+    const answer = answerOf(node);
+    if (options.results && answer !== above) lines.push(...answerLines(answer, node, inner, options));
     if (isFolded(node, options)) return;
     const { shown, hidden } = splitChildren(node, options);
     for (const [index, child] of shown.entries()) {
       const isLast = index === shown.length - 1 && hidden.length === 0;
-      draw(child, inner, isLast ? signs.lastBranch : signs.branch);
+      draw(child, inner, isLast ? signs.lastBranch : signs.branch, answer);
     }
     if (hidden.length > 0)
       lines.push([...guideSpans(inner, signs.lastBranch, deepestLevels), foldedSpan(hidden)]);
@@ -81,37 +80,47 @@ function nodeLines(top: TreeNode, options: DrawOptions): Line[] {
 function nodeSpans(node: TreeNode, signs: Signs, options: DrawOptions): Span[] {
   const { execution } = node;
   const sign = signOf(execution, signs);
-  const spans = [sign, span(' '), span(titleOfNode(node), execution.closed ? 'plain' : 'strong')];
-  const add = (piece: Span): void => {
-    spans.push(span(signs.separator, 'dim'), piece);
-  };
-  add(span(stateWords(execution, options.now), sign.tone));
-  if (isFolded(node, options)) add(span(`${node.size - 1} closed below`, 'dim'));
-  for (const remark of remarksOn(node)) add(remark);
-  if (options.ids) add(span(shortId(execution.id), 'dim'));
+  const state = span(stateWords(execution, options.now), sign.tone);
+  const facts = options.ids ? [state, span(shortId(execution.id), 'dim')] : [state];
+  const title = titleOfNode(node);
+  // The id is there to be copied: a long title gives way to it.
+  const used = facts.reduce((sum, { text }) => sum + columnsOf(signs.separator + text), 2);
+  const shown = options.ids ? clip(title, Math.max(narrowest, columnsFor(options) - used)) : title;
+  const spans = [sign, span(' '), span(shown, execution.closed ? 'plain' : 'strong')];
+  if (isFolded(node, options)) facts.push(span(`${node.size - 1} closed below`, 'dim'));
+  for (const fact of [...facts, ...remarksOn(node)]) spans.push(span(signs.separator, 'dim'), fact);
   return spans;
 }
 
-function resultLines(
-  { execution, children }: TreeNode,
+/** The columns that are left beside a guide. */
+function room(guide: readonly Span[], options: TreeOptions): number {
+  return columnsFor(options) - guide.reduce((sum, { text }) => sum + columnsOf(text), 0);
+}
+
+function columnsFor({ columns = Number.POSITIVE_INFINITY }: TreeOptions): number {
+  return columns;
+}
+
+/** What an execution answered, or why it did not. */
+function answerOf({ execution: { result, error } }: TreeNode): string {
+  return plainBlock(result || error?.message || '').trim();
+}
+
+function answerLines(
+  answer: string,
+  { children }: TreeNode,
   guides: readonly string[],
   options: DrawOptions,
 ): Line[] {
-  const result = options.results ? plainBlock(execution.result ?? '').trim() : '';
-  if (result === '') return [];
+  if (answer === '') return [];
   const { trunk } = options.signs ?? unicodeSigns;
-  const guide = guideSpans(
-    [...guides, children.length > 0 ? trunk : '   '],
-    '',
-    options.levels ?? deepestLevels,
-  );
-  const used = guide.reduce((sum, { text }) => sum + columnsOf(text), 0);
-  const text = wrap(result, Math.max(narrowestAnswer, (options.columns ?? Number.POSITIVE_INFINITY) - used));
-  return text.map((line) => [...guide, span(line)]);
+  const own = children.length > 0 ? trunk : '   ';
+  const guide = guideSpans([...guides, own], '', options.levels ?? deepestLevels);
+  return wrap(answer, Math.max(narrowest, room(guide, options))).map((line) => [...guide, span(line)]);
 }
 
-/** However deep a tree is, an answer has this many columns. */
-const narrowestAnswer = 20;
+/** However deep a tree is, a title and an answer have this many columns. */
+const narrowest = 20;
 
 function isFolded(node: TreeNode, options: DrawOptions): boolean {
   return options.fold !== 'nothing' && node.execution.closed && node.children.length > 0;

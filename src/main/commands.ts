@@ -58,9 +58,11 @@ export function createCommands(options: CommandOptions): CommandRunner {
 
 function endOf(event: Extract<DriverEvent, { type: 'turnEnded' }>): CommandEnd {
   if (event.status === 'succeeded') return { exitCode: 0, output: event.answer };
-  const code = /exit code (\d+)/.exec(event.error?.message ?? '')?.[1];
+  const message = event.error?.message ?? '';
+  const [told = '', code] = /^exit code (\d+)(?: \(\w+\))?(?:: |$)/.exec(message) ?? [];
   return {
     exitCode: code === undefined ? null : Number(code),
-    output: [event.answer, event.error?.message].filter(Boolean).join('\n'),
+    // What it printed: its answer, then the end of what it said on standard error.
+    output: [event.answer.trimEnd(), message.slice(told.length)].filter(Boolean).join('\n'),
   };
 }

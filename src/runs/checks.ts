@@ -2,7 +2,7 @@ import type { ExecutionId } from '../base/ids.ts';
 import { failCheck, startCheck } from '../ledger/check.ts';
 import { ask } from '../ledger/questions.ts';
 import { settle } from '../ledger/settle.ts';
-import type { RunsContext } from './ports.ts';
+import type { CommandEnd, RunsContext } from './ports.ts';
 
 /** Runs the check of a message when everything else below it is closed. Exit code 0 is yes. */
 export async function runCheck(context: RunsContext, messageId: ExecutionId): Promise<void> {
@@ -18,7 +18,7 @@ export async function runCheck(context: RunsContext, messageId: ExecutionId): Pr
   const isYes = end.exitCode === 0;
   // The verdict comes first: the settle may close the message, and a closed one never changes.
   if (!isYes) await store.decide(() => failCheck({ now: clock.now(), messageId }));
-  const error = isYes ? null : { code: 'CHECK_FAILED', message: `${command}: exit code ${end.exitCode}` };
+  const error = isYes ? null : { code: 'CHECK_FAILED', message: refusalOf(command, end) };
   await store.decide(() =>
     settle({
       now: clock.now(),
@@ -27,4 +27,14 @@ export async function runCheck(context: RunsContext, messageId: ExecutionId): Pr
       ending: { state: isYes ? 'succeeded' : 'failed', result: end.output, error },
     }),
   );
+}
+
+/** How much of what a check printed is told with its refusal: the end of it, where the reason usually is. */
+const toldLines = 5;
+const toldChars = 600;
+
+function refusalOf(command: string, { exitCode, output }: CommandEnd): string {
+  const how = exitCode === null ? 'it left no exit code' : `exit code ${exitCode}`;
+  const said = output.trim().split('\n').slice(-toldLines).join('\n').slice(-toldChars);
+  return said === '' ? `${command}: ${how}` : `${command}: ${how}: ${said}`;
 }
