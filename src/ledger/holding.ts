@@ -42,13 +42,11 @@ export interface OpenTree {
 /** The answer to "why is it waiting?": the leaves of what is open, each with its evidence. */
 export function holding(tree: OpenTree): Holding[] {
   const found: Holding[] = [];
+  const withOpenChildren = new Set(tree.executions.filter(isCounted).map((row) => row.parentId));
   for (const row of tree.executions) {
     if (isSettled(row.state) || row.closed || !(isCounted(row) || row.parentId === null)) continue;
-    if (
-      row.kind === 'agent' &&
-      tree.executions.some((other) => other.parentId === row.id && isCounted(other))
-    )
-      continue;
+    // An agent waits for what it works on, which says more.
+    if (row.kind === 'agent' && withOpenChildren.has(row.id)) continue;
     found.push(ofExecution(row, tree));
   }
   for (const notice of tree.notices) if (isPending(notice.state)) found.push(ofNotice(notice, tree));
