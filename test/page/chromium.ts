@@ -1,0 +1,170 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { WebSocket } from 'ws';
+import { waitFor } from '../e2e/wait-for.ts';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
+
+/** The browser's program: `STEMMA_CHROMIUM`, else the first one on the path; undefined when there is none. */
+export function findChromium(): string | undefined {
+  const named = process.env['STEMMA_CHROMIUM'];
+  if (named) return named;
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  return names
+    .flatMap((name) => folders.map((folder) => join(folder, name)))
+    .find((path) => existsSync(path));
+}
+
+type Message = { id?: number; result?: unknown; error?: { message: string } };
+type Send = (method: string, params?: object, sessionId?: string) => Promise<unknown>;
+
+/** A headless Chromium with a profile of its own, driven over the DevTools protocol. Whoever opens it closes it. */
+export class Chromium {
+  readonly #child: ChildProcess;
+  readonly #profile: string;
+  readonly #socket: WebSocket;
+  readonly #send: Send;
+
+  private constructor(child: ChildProcess, profile: string, socket: WebSocket) {
+    this.#child = child;
+    this.#profile = profile;
+    this.#socket = socket;
+    this.#send = sender(socket);
+  }
+
+  static async open(program: string): Promise<Chromium> {
+    const profile = mkdtempSync(join(tmpdir(), 'stemma-page-'));
+    const isRoot = process.getuid?.() === 0;
+    const flags = [
+      '--headless=new',
+      // Chromium's sandbox refuses to run as root, which is what containers are.
+      ...(isRoot ? ['--no-sandbox'] : []),
+      '--disable-gpu',
+      '--disable-dev-shm-usage',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--remote-debugging-port=0',
+      `--user-data-dir=${profile}`,
+      'about:blank',
+    ];
+    // A group of its own: a browser is many processes.
+    const child = spawn(program, flags, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
+    let said = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (said += text));
+    child.on('error', (error) => (said += String(error)));
+    const url = await waitFor('Chromium listens', () => /DevTools listening on (ws:\S+)/.exec(said)?.[1], {
+      withinMs: 20_000,
+      seen: () => said,
+    });
+    const socket = new WebSocket(url);
+    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+    return new Chromium(child, profile, socket);
+  }
+
+  /** A tab in which nobody is signed in anywhere: nothing is shared with others. */
+  async tab(): Promise<Tab> {
+    const context = (await this.#send('Target.createBrowserContext')) as { browserContextId: string };
+    const target = await this.#send('Target.createTarget', { url: 'about:blank', ...context });
+    const { targetId } = target as { targetId: string };
+    const attached = await this.#send('Target.attachToTarget', { targetId, flatten: true });
+    const { sessionId } = attached as { sessionId: string };
+    const send = (method: string, params?: object): Promise<unknown> => this.#send(method, params, sessionId);
+    await send('Page.enable');
+    return new Tab(send);
+  }
+
+  async close(): Promise<void> {
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
+    this.#socket.terminate();
+    if (this.#child.pid !== undefined && this.#child.exitCode === null) {
+      process.kill(-this.#child.pid, 'SIGKILL');
+      await ended;
+    }
+    rmSync(this.#profile, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** One tab. */
+export class Tab {
+  readonly #send: (method: string, params?: object) => Promise<unknown>;
+
+  constructor(send: (method: string, params?: object) => Promise<unknown>) {
+    this.#send = send;
+  }
+
+  async goTo(url: string): Promise<void> {
+    await this.#send('Page.navigate', { url });
+  }
+
+  /** The value of an expression in the page; undefined while the page is on its way elsewhere. */
+  async read<T>(expression: string): Promise<T | undefined> {
+    const parameters = { expression, returnByValue: true, awaitPromise: true };
+    const answer = (await this.#send('Runtime.evaluate', parameters).catch(() => ({}))) as {
+      result?: { value?: T };
+    };
+    return answer.result?.value;
+  }
+
+  /** Waits until an expression in the page is true. */
+  async until(expression: string, withinMs = 15_000): Promise<void> {
+    const seen = (): Promise<unknown> => this.read('location.href + "\\n" + document.body.innerText');
+    await waitFor(expression, () => this.read<boolean>(`Boolean(${expression})`), { withinMs, seen });
+  }
+
+  /** Presses a key, as a keyboard does. */
+  async press(key: string): Promise<void> {
+    for (const type of ['keyDown', 'keyUp'])
+      await this.#send('Input.dispatchKeyEvent', { type, key, code: key });
+  }
+
+  /** What a screen reader is told: role, name and level of everything that is not ignored. */
+  async accessibility(): Promise<{ role: string; name: string; level: number | undefined }[]> {
+    const { nodes } = (await this.#send('Accessibility.getFullAXTree')) as { nodes: AxNode[] };
+    return nodes
+      .filter(({ ignored }) => !ignored)
+      .map(({ role, name, properties = [] }) => ({
+        role: role?.value ?? '',
+        name: name?.value ?? '',
+        level: properties.find((each) => each.name === 'level')?.value.value as number | undefined,
+      }));
+  }
+
+  /** Shows the page as to a person who likes it `dark` or `light`. */
+  async prefer(scheme: 'dark' | 'light'): Promise<void> {
+    const features = [{ name: 'prefers-color-scheme', value: scheme }];
+    await this.#send('Emulation.setEmulatedMedia', { features });
+  }
+
+  /** A picture, as PNG. */
+  async picture(): Promise<Buffer> {
+    const { data } = (await this.#send('Page.captureScreenshot')) as { data: string };
+    return Buffer.from(data, 'base64');
+  }
+}
+
+interface AxNode {
+  readonly ignored: boolean;
+  readonly role?: { readonly value: string };
+  readonly name?: { readonly value: string };
+  readonly properties?: readonly { readonly name: string; readonly value: { readonly value?: unknown } }[];
+}
+
+function sender(socket: WebSocket): Send {
+  let count = 0;
+  const waiting = new Map<number, (message: Message) => void>();
+  socket.on('message', (data: Buffer) => {
+    const message = JSON.parse(data.toString('utf8')) as Message;
+    if (message.id === undefined) return;
+    waiting.get(message.id)?.(message);
+    waiting.delete(message.id);
+  });
+  return async (method, params = {}, sessionId) => {
+    const id = ++count;
+    socket.send(JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) }));
+    const { result, error } = await new Promise<Message>((resolve) => waiting.set(id, resolve));
+    if (error) throw new Error(`${method}: ${error.message}`);
+    return result;
+  };
+}

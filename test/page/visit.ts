@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { StemmaClient } from '../../src/client/stemma-client.ts';
+import type { RegisterAnswer } from '../../src/contract/requests.ts';
+import { type RunningServer, startServer } from '../e2e/server-process.ts';
+import type { Chromium, Tab } from './chromium.ts';
+
+/** An expression: the text of an element as a person sees it. */
+export const textOf = (id: string): string => `document.getElementById('${id}').innerText`;
+/** An expression: how many rows of the tree are in a state. */
+export const rowsIn = (state: string): string =>
+  `document.querySelectorAll('#rows [data-state="${state}"]').length`;
+/** An expression: whether the page hears of everything as it happens. */
+export const isLive = `${textOf('connection')} === 'live'`;
+
+/** One test's own tab, data directory and server. */
+export class Visit {
+  readonly directory = mkdtempSync(join(tmpdir(), 'stemma-page-'));
+  readonly tab: Tab;
+  #server: RunningServer | undefined;
+
+  constructor(tab: Tab) {
+    this.tab = tab;
+  }
+
+  static async begin(chromium: Chromium): Promise<Visit> {
+    return new Visit(await chromium.tab());
+  }
+
+  get server(): RunningServer {
+    if (!this.#server) throw new Error('no server runs');
+    return this.#server;
+  }
+
+  get client(): StemmaClient {
+    return this.server.client;
+  }
+
+  async start(...argv: string[]): Promise<RunningServer> {
+    const started = await startServer({ dataDir: this.directory, argv });
+    if (!('ready' in started)) throw new Error(started.stderr);
+    this.#server = started;
+    return started;
+  }
+
+  /** Starts a server, and opens the page by its link. */
+  async arrive(): Promise<void> {
+    await this.start();
+    await this.signIn();
+  }
+
+  async signIn(): Promise<void> {
+    await this.tab.goTo(this.server.ready.signInUrl);
+    await this.tab.until(`location.pathname === '/' && ${isLive}`);
+  }
+
+  /** Outside work: a root, or with the client of an execution's token, its child. */
+  register(name: string, client = this.client): Promise<RegisterAnswer> {
+    return client.call('registerExecution', { body: { kind: 'outside', name } });
+  }
+
+  async settle(id: string, state: 'succeeded' | 'failed', client = this.client): Promise<void> {
+    await client.call('settleExecution', { id, body: { state } });
+  }
+
+  /** Keeps pictures of the page, dark and light, in the folder that `STEMMA_PICTURES` names. */
+  async keepPictures(name: string): Promise<void> {
+    const folder = process.env['STEMMA_PICTURES'];
+    if (!folder) return;
+    for (const scheme of ['dark', 'light'] as const) {
+      await this.tab.prefer(scheme);
+      writeFileSync(join(folder, `${name}-${scheme}.png`), await this.tab.picture());
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.#server?.process.signal('SIGTERM');
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
