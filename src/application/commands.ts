@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type {
   Answer,
   Call,
@@ -132,11 +134,8 @@ async function query(
   const { store, clock } = context;
   const id = await newId(context, call, 'execution');
   const known = await store.read(() => ask('execution', id));
-  if (known?.runsIn) {
-    return { ok: true, value: { queryId: id, sessionId: known.runsIn, disposition: 'queued' } };
-  }
-  const session =
-    request.sessionId ?? (await createSession(context, request, await newId(context, call, 'session')));
+  if (known?.runsIn) return queryAnswer(context, id, known.runsIn, 'queued');
+  const session = await sessionFor(context, request, call);
   if (typeof session !== 'string') return session;
   const { message, join, timeout, background, whenBusy = 'queue' } = request;
   const decided = await store.decide(() =>
@@ -155,8 +154,46 @@ async function query(
     }),
   );
   if (!decided.ok) return decided;
-  return { ok: true, value: { queryId: id, sessionId: session, disposition: decided.value.disposition } };
+  return queryAnswer(context, id, session, decided.value.disposition);
 }
+
+async function queryAnswer(
+  { store }: ApplicationContext,
+  queryId: ExecutionId,
+  sessionId: SessionId,
+  disposition: QueryAnswer['disposition'],
+): Promise<Answer<QueryAnswer>> {
+  const session = await store.read(() => ask('session', sessionId));
+  const agent = session ? { agent: session.agent } : {};
+  return { ok: true, value: { queryId, sessionId, ...agent, disposition } };
+}
+
+/** The session of a message. One that exists keeps its agent and its directory: to name others would be ignored silently. */
+async function sessionFor(
+  context: ApplicationContext,
+  request: QueryRequest,
+  call: Call,
+): Promise<SessionId | Refusal> {
+  const { sessionId, agent, cwd } = request;
+  if (sessionId === undefined) {
+    return createSession(context, request, await newId(context, call, 'session'));
+  }
+  const session = await context.store.read(() => ask('session', sessionId));
+  if (!session) return sessionId;
+  const differs = (name: string, has: string, wanted: string | undefined): Refusal | undefined => {
+    if (wanted === undefined || wanted === has) return undefined;
+    const message = `Session ${sessionId} has the ${name} ${has} and keeps it; leave out the session to begin a new one with ${wanted}.`;
+    return { ok: false, code: 'ILLEGAL_STATE', message, data: { sessionId, [name]: has } };
+  };
+  const isElsewhere = cwd !== undefined && resolve(cwd) !== resolve(session.cwd);
+  return (
+    differs('agent', session.agent, agent) ??
+    differs('directory', session.cwd, isElsewhere ? cwd : undefined) ??
+    sessionId
+  );
+}
+
+type Refusal = Extract<Answer<never>, { ok: false }>;
 
 /**
  * An id for what a request makes. With an idempotency key it is the one that was kept before the request was carried out,
@@ -186,7 +223,7 @@ export async function createSession(
     project?: string | undefined;
   },
   id: SessionId,
-): Promise<SessionId | Extract<Answer<never>, { ok: false }>> {
+): Promise<SessionId | Refusal> {
   const { store, clock, node, agents, defaultCwd } = context;
   if (await store.read(() => ask('session', id))) return id;
   const agent = wanted.agent ?? agents.defaultName;
@@ -195,17 +232,29 @@ export async function createSession(
     const message = `No agent "${agent}" is configured; there are ${names.join(', ')}.`;
     return { ok: false, code: 'NOT_FOUND', message, data: { agent } };
   }
+  const { cwd } = wanted;
+  if (cwd !== undefined && !(await isDirectory(cwd))) {
+    const message = `The working directory ${cwd} is no directory on the machine of the server; nothing was sent.`;
+    return { ok: false, code: 'INVALID_INPUT', message, data: { key: 'cwd', cwd } };
+  }
   const session = newSession({
     id,
     project: wanted.project ?? 'default',
     agent,
-    cwd: wanted.cwd ?? defaultCwd,
+    cwd: cwd ?? defaultCwd,
     title: wanted.title ?? null,
     node,
     createdAt: clock.now(),
   });
   const opened = await store.decide(() => openSession({ now: clock.now(), session }));
   return opened.ok ? session.id : opened;
+}
+
+function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }
 
 /** Commands about notices. */

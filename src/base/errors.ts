@@ -10,11 +10,11 @@ const table = {
   /** The body is larger than the bound. data: {limitBytes}. Send less. */
   BODY_TOO_LARGE: { status: 413, exit: 2, title: 'The body is too large' },
   /** No token, or a token nobody issued. Send `Authorization: Bearer …` with the token from DIR/token. */
-  UNAUTHORIZED: { status: 401, exit: 1, title: 'A valid token is needed' },
+  UNAUTHORIZED: { status: 401, exit: 5, title: 'A valid token is needed' },
   /** The token is good, but not for this. data: {needs}. Use a token with the scope named. */
-  FORBIDDEN: { status: 403, exit: 1, title: 'The token does not allow this' },
+  FORBIDDEN: { status: 403, exit: 5, title: 'The token does not allow this' },
   /** The Host or Origin header names another server: a rebinding attack, or a proxy without `publicUrl`. */
-  FOREIGN_HOST: { status: 403, exit: 1, title: 'The request names another host' },
+  FOREIGN_HOST: { status: 403, exit: 5, title: 'The request names another host' },
   /** Nothing has this id or path. data: {id}. List what exists, then call again. */
   NOT_FOUND: { status: 404, exit: 3, title: 'Not found' },
   /** The path exists, but not with this method. data: {allowed}. Use one of those. */

@@ -67,13 +67,23 @@ describe('errors', () => {
     ['NOT_FOUND', 3],
     ['AMBIGUOUS_ID', 2],
     ['SESSION_BUSY', 4],
-    ['UNAUTHORIZED', 1],
+    ['FORBIDDEN', 5],
     ['STOPPING', 6],
   ] as const)('%s of the server is told, with exit code %i', async (code, exit) => {
     bench.server.routes[`POST /executions/${exe}/detach`] = () =>
       problem(code, `it is so \x1b[2Jwith ${exe}`);
     const result = await bench.stemma('detach', exe);
     expect(result).toEqual({ code: exit, out: '', err: `stemma: it is so with ${exe} [${code}]\n` });
+  });
+
+  it('a token that nobody knows is a mistake of the configuration, and where the right one is, is told', async () => {
+    bench.server.routes['GET /monitor'] = () =>
+      problem('UNAUTHORIZED', 'Nobody issued this token. Send "Authorization: Bearer …".');
+    const { code, out, err } = await bench.stemma('ls', '--data', 'd');
+    expect({ code, out }).toEqual({ code: 5, out: '' });
+    expect(err).toBe(
+      `stemma: Nobody issued this token. Name another token with --token or STEMMA_TOKEN; that of this data directory is in ${join(bench.directory, 'd', 'token')}. [UNAUTHORIZED]\n`,
+    );
   });
 
   it('are JSON on stderr with --json', async () => {

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import picocolors from 'picocolors';
+import { StemmaError } from '../base/errors.ts';
 import { dataDirectory, findServer } from '../client/discovery.ts';
 import { StemmaClient } from '../client/stemma-client.ts';
 import { Interrupted } from './exit.ts';
@@ -49,6 +51,15 @@ export class CliContext {
     const { url, token, data } = this.#options;
     const { env, homeDirectory, cwd, clock } = this.deps;
     return new StemmaClient(await findServer({ url, token, dataDir: data, env, homeDirectory, cwd }), clock);
+  }
+
+  /** The same error, with what somebody at a command line can do about it: the server speaks of HTTP headers. */
+  withAdvice(thrown: unknown): unknown {
+    if (!(thrown instanceof StemmaError) || thrown.code !== 'UNAUTHORIZED') return thrown;
+    const [what = ''] = /^.*?\.(?= |$)/s.exec(thrown.message) ?? [thrown.message];
+    const where = `that of this data directory is in ${join(this.dataDir, 'token')}`;
+    const text = `${what} Name another token with --token or STEMMA_TOKEN; ${where}.`;
+    return new StemmaError(thrown.code, text, thrown.data, thrown);
   }
 
   /** Prints a line of data. */

@@ -126,7 +126,12 @@ function action(deps: CliDeps, finish: (exitCode: number) => void, handler: Verb
   return async (...parameters: unknown[]): Promise<void> => {
     const command = parameters.at(-1) as Command;
     const options = command.optsWithGlobals<GlobalOptions & Record<string, unknown>>();
-    finish(await handler(new CliContext(deps, options), command.processedArgs, options));
+    const context = new CliContext(deps, options);
+    try {
+      finish(await handler(context, command.processedArgs, options));
+    } catch (thrown) {
+      throw context.withAdvice(thrown);
+    }
   };
 }
 

@@ -32,17 +32,18 @@ describe('send', () => {
     const plain = await bench.stemma(...argv);
     expect(plain).toMatchObject({ code: 0, out: `${exe}\n` });
     expect(plain.err).toContain(ses);
-    expect(bench.server.seen[0]?.body).toEqual({
+    const queries = () => bench.server.seen.filter(({ route }) => route === 'POST /query');
+    expect(queries()[0]?.body).toEqual({
       message: 'from stdin',
       agent: 'codex',
       cwd: bench.directory,
       timeout: 3_600_000,
       join: 'all',
     });
-    expect(bench.server.seen[0]?.headers['idempotency-key']).toBe('k1');
+    expect(queries()[0]?.headers['idempotency-key']).toBe('k1');
     const json = await bench.stemma('send', 'Hi.', '--json', '--session', ses, '--reject');
     expect(JSON.parse(json.out)).toEqual(sent);
-    expect(bench.server.seen[1]?.body).toEqual({ message: 'Hi.', sessionId: ses, whenBusy: 'reject' });
+    expect(queries()[1]?.body).toEqual({ message: 'Hi.', sessionId: ses, whenBusy: 'reject' });
   });
 
   it.each([
@@ -56,11 +57,135 @@ describe('send', () => {
     bench.server.routes[`GET /executions/${exe}/wait`] = () => ({
       body: ++polls < 2 ? { closed: false } : { closed: true, ...end },
     });
-    bench.server.routes[`GET /executions/${exe}`] = () => ({
-      body: execution({ closed: true, result: 'It is \x1b[31mdone.' }),
+    bench.server.routes[`GET /executions/${exe}/tree`] = () => ({
+      body: tree(
+        execution({ closed: true, closedAt: '2026-01-01T00:00:02.000Z', result: 'It is \x1b[31mdone.' }),
+      ),
     });
-    expect(await bench.stemma('send', 'Hi.', '--wait')).toMatchObject({ code: exit, out: 'It is done.\n' });
+    const { code, out, err } = await bench.stemma('send', 'Hi.', '--wait');
+    expect({ code, out }).toEqual({ code: exit, out: 'It is done.\n' });
     expect(polls).toBe(2);
+    const said = err.trim().split('\n').slice(1);
+    expect(said).toEqual(
+      end.outcome === 'succeeded'
+        ? []
+        : [`${'outcomeCode' in end ? end.outcomeCode : end.outcome} after 2.0s`],
+    );
+  });
+
+  it('--wait prints what the agent said last in its own session, not what it said before the results', async () => {
+    bench.server.routes['POST /query'] = () => ({ status: 202, body: { ...sent, agent: 'demo' } });
+    bench.server.routes[`GET /executions/${exe}/wait`] = () => ({
+      body: { closed: true, outcome: 'succeeded' },
+    });
+    const at = (second: number): string => `2026-01-01T00:00:0${second}.000Z`;
+    const said = (id: string, second: number, result: string, more: Partial<Execution> = {}): Execution =>
+      execution({
+        id,
+        parentId: exe,
+        kind: 'continuation',
+        endedAt: at(second),
+        runsIn: ses,
+        result,
+        ...more,
+      });
+    const root = said(exe, 1, 'I started two.', { parentId: null, kind: 'message', closed: true });
+    const executions = [
+      root,
+      said('exe_2', 3, 'Both passed.'),
+      said('exe_3', 2, 'One passed.'),
+      said('exe_4', 4, ' '),
+      said('exe_5', 5, 'Nested.', { runsIn: 'ses_other' }),
+      said('exe_6', 6, 'A test.', { kind: 'agent' }),
+    ];
+    bench.server.routes[`GET /executions/${exe}/tree`] = () => ({ body: tree(root, { executions }) });
+    const plain = await bench.stemma('send', 'Hi.', '--wait');
+    expect(plain).toMatchObject({
+      code: 0,
+      out: 'Both passed.\n',
+      err: expect.stringContaining('(agent demo)'),
+    });
+    const { out } = await bench.stemma('send', 'Hi.', '--wait', '--json');
+    expect(JSON.parse(out)).toMatchObject({ result: 'I started two.', answer: 'Both passed.' });
+  });
+});
+
+describe('a look at the agent, before anything is sent', () => {
+  const profile = { name: 'codex', driver: 'codex', command: ['codex'] };
+
+  function answerLook(check: { found: boolean; warnings: string[] }, more: object = {}): void {
+    bench.server.routes['GET /agents'] = () => ({ body: { items: [{ ...profile, ...more }] } });
+    bench.server.routes['POST /agents/codex/check'] = () => ({ body: { name: 'codex', ...check } });
+    bench.server.routes['POST /query'] = () => ({
+      status: 202,
+      body: { queryId: exe, sessionId: ses, disposition: 'started' },
+    });
+  }
+  const routes = (): string[] => bench.server.seen.map(({ route }) => route);
+
+  it('says what its driver warns of, and sends', async () => {
+    answerLook({ found: true, warnings: ['It has no sign-in.'] });
+    const { code, err } = await bench.stemma('send', 'Hi.', '--agent', 'codex');
+    expect(code).toBe(0);
+    expect(err).toMatch(/^warning: codex: It has no sign-in\.\nstarted in session/);
+    expect(routes()).toEqual(['GET /agents', 'POST /agents/codex/check', 'POST /query']);
+  });
+
+  it('refuses what cannot be started, with the exit code of agent check', async () => {
+    answerLook({ found: false, warnings: ['There is no program codex.'] }, { isDefault: true });
+    writeFileSync(join(bench.directory, 'r.yaml'), 'agent: codex\nmessages: [One.]\n');
+    for (const argv of [
+      ['send', 'Hi.'],
+      ['run', 'r.yaml'],
+    ]) {
+      const { code, out, err } = await bench.stemma(...argv);
+      expect({ argv, code, out }).toEqual({ argv, code: 5, out: '' });
+      expect(err).toMatch(/agent codex cannot be started: There is no program codex\..*Nothing was sent/);
+    }
+    expect(routes().filter((route) => route === 'POST /query' || route === 'POST /runs')).toEqual([]);
+  });
+
+  it('is left out where it would start the agent, and where the agent is known already', async () => {
+    answerLook({ found: false, warnings: [] }, { driver: 'acp' });
+    expect(await bench.stemma('send', 'Hi.', '--agent', 'codex')).toMatchObject({ code: 0 });
+    expect(await bench.stemma('send', 'Hi.', '--session', ses)).toMatchObject({ code: 0 });
+    expect(routes()).toEqual(['GET /agents', 'POST /query', 'POST /query']);
+  });
+});
+
+describe('cancel', () => {
+  const runId = 'run_01AAAAAAAAAAAAAAAAAAAAAAAA';
+
+  it('of a run returns when the run has ended', async () => {
+    let state: Run['state'] = 'running';
+    const run = (): Run => ({
+      id: runId,
+      project: 'p',
+      state,
+      messages: [],
+      ...(state === 'ended' ? { outcome: 'cancelled' } : {}),
+    });
+    bench.server.routes[`GET /runs/${runId}`] = () => ({ body: run() });
+    bench.server.routes[`POST /runs/${runId}/cancel`] = () => ({ body: run() });
+    const running = bench.command(['cancel', runId]);
+    await until(() => bench.server.streams.size > 0);
+    state = 'ended';
+    bench.server.publish('', 'run.state');
+    expect(await running.result).toMatchObject({ code: 0, out: `${runId}: cancelled\n` });
+    expect(await bench.stemma('cancel', runId)).toMatchObject({
+      code: 0,
+      out: `${runId}: cancelled already; nothing was cancelled\n`,
+    });
+  });
+
+  it('of what is closed says that nothing was cancelled', async () => {
+    const closed = execution({ state: 'succeeded', closed: true, outcome: 'succeeded' });
+    bench.server.routes[`GET /executions/${exe}`] = () => ({ body: closed });
+    expect(await bench.stemma('cancel', exe)).toEqual({
+      code: 0,
+      out: `${exe}: succeeded already; nothing was cancelled\n`,
+      err: '',
+    });
   });
 });
 
@@ -215,6 +340,45 @@ describe('run', () => {
     expect(out.endsWith('\x1b[?25h')).toBe(true);
     expect(bench.server.seen.some(({ route }) => route.endsWith('/cancel'))).toBe(false);
     await until(() => bench.server.streams.size === 0);
+  });
+
+  it('says that its server is gone, and goes on when it is back', async () => {
+    const { advance } = playRun();
+    writeFileSync(join(bench.directory, 'r.yaml'), 'agent: demo\nmessages: [One., Two.]\n');
+    const running = bench.command(['run', 'r.yaml'], { stdout: new Recorder(true) });
+    await until(() => running.stdout.text.includes('running'));
+    const known = bench.server.routes[`GET /runs/${runId}`];
+    bench.server.routes[`GET /runs/${runId}`] = () => problem('STOPPING', 'bye');
+    for (const stream of bench.server.streams) stream.destroy();
+    await until(() => running.stdout.text.includes('The server is gone; trying again'));
+    if (known) bench.server.routes[`GET /runs/${runId}`] = known;
+    advance();
+    await until(() => /Two\..*running/.test(running.stdout.text));
+    advance();
+    expect(await running.result).toMatchObject({ code: 0 });
+  });
+
+  it('of an agent that cannot be started exits 5', async () => {
+    const { advance } = playRun();
+    bench.server.routes[`GET /runs/${runId}`] = () => ({
+      body: {
+        id: runId,
+        project: 'p',
+        state: 'ended',
+        outcome: 'failed',
+        outcomeCode: 'AGENT_UNAVAILABLE',
+        createdAt: instant,
+        endedAt: '2026-01-01T00:00:07.000Z',
+        messages: [{ index: 0, text: 'One.', attempts: [] }],
+      },
+    });
+    advance();
+    const { code, out, err } = await bench.stemma('tree', runId, '--follow');
+    expect({ code, out }).toEqual({
+      code: 5,
+      out: `run ${runId}: failed (AGENT_UNAVAILABLE) after 7.0s\n`,
+    });
+    expect(err).toContain(`stemma tree ${runId} --results`);
   });
 
   it('of a file with a mistake sends nothing and exits 5', async () => {

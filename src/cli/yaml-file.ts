@@ -1,6 +1,6 @@
 import { type Document, LineCounter, parseDocument, type YAMLError } from 'yaml';
 import type { z } from 'zod';
-import { StemmaError } from '../base/errors.ts';
+import { type ErrorCode, StemmaError } from '../base/errors.ts';
 import { joinPath } from '../contract/issues.ts';
 import { findNearest } from '../contract/nearest.ts';
 import { keysAt } from '../contract/schema-keys.ts';
@@ -56,7 +56,7 @@ export function parseYaml<S extends z.ZodType>(
  * which drivers there are. An error without a key, or whose key is not in the file, stays as it is.
  */
 export function placedError(error: unknown, text: string, file: string): unknown {
-  if (!(error instanceof StemmaError) || error.code !== 'INVALID_CONFIG') return error;
+  if (!(error instanceof StemmaError) || !placed.has(error.code)) return error;
   const { key, nearest, line } = error.data;
   const path = typeof key === 'string' && line === undefined ? pathOf(key) : undefined;
   if (path === undefined) return error;
@@ -68,8 +68,11 @@ export function placedError(error: unknown, text: string, file: string): unknown
   return invalidConfig([typeof nearest === 'string' ? { ...problem, nearest } : problem]);
 }
 
+const placed: ReadonlySet<string> = new Set(['INVALID_CONFIG', 'INVALID_INPUT'] satisfies ErrorCode[]);
+
 // A name may hold anything, also dots.
 function pathOf(key: string): string[] | undefined {
+  if (key === 'cwd') return [key];
   const [, name = '', last = ''] = /^agents\.(.+)\.([^.]+)$/.exec(key) ?? [];
   return name === '' ? undefined : ['agents', name, last];
 }

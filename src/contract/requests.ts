@@ -24,6 +24,7 @@ export const queryAnswer = z
   .object({
     queryId: z.string(),
     sessionId: z.string(),
+    agent: z.string().optional().meta({ description: 'The agent of the session.' }),
     disposition: z.enum(['started', 'queued', 'steering']),
   })
   .meta({ id: 'QueryAnswer' });

@@ -45,6 +45,10 @@ export const agentView = z
     model: z.string().optional(),
     sandbox: z.string().optional(),
     onQuestion: z.string().optional(),
+    isDefault: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Whether a message that names no agent goes to it.' }),
     capabilities: z.record(z.string(), z.union([z.string(), z.boolean()])).optional(),
   })
   .meta({ id: 'AgentView', description: 'A named, complete description of an agent.' });

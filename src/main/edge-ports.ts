@@ -9,7 +9,11 @@ export type ServerState = 'recovering' | 'ready' | 'stopping';
 /** The agents, as the edges show and check them. */
 export function agentsPorts(agents: AgentDirectory): Agents {
   return {
-    list: () => agents.list().map(({ profile, driver }) => shown(profile, driver)),
+    list: () =>
+      agents.list().map(({ profile, driver }) => ({
+        ...shown(profile, driver),
+        ...(profile.name === agents.defaultName ? { isDefault: true } : {}),
+      })),
     async check(name) {
       const agent = agents.find(name);
       if (!agent)

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { ErrorCode } from '../../src/base/errors.ts';
@@ -44,6 +44,32 @@ export function hostileCases({ scenario }: Scenarios): void {
         expect([path, status, code]).toEqual([path, 400, 'INVALID_INPUT']);
         expect(detail).toMatch(/cursor|after/);
       }
+    });
+
+    scenario('a directory that is not there is refused before anything is sent', async (s) => {
+      const cwd = join(s.bench.dataDir, 'nowhere');
+      await expect(s.client.call('query', { body: { message: 'Hi.', cwd } })).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+        message: expect.stringContaining(cwd),
+      });
+      const run = { agent: 'shell', cwd, messages: ['true'] };
+      await expect(s.client.call('createRun', { body: run })).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+        data: { key: 'cwd' },
+      });
+    });
+
+    scenario('a session keeps its agent and its directory, and says so', async (s) => {
+      const { queryId, sessionId } = await s.send('shell', 'true');
+      const { agent, cwd } = await s.client.call('getSession', { id: sessionId });
+      const send = (more: object) =>
+        s.client.call('query', { body: { message: 'true', sessionId, ...more } });
+      await expect(send({ agent: 'demo' })).rejects.toMatchObject({ code: 'ILLEGAL_STATE' });
+      await expect(send({ cwd: '/' })).rejects.toMatchObject({ code: 'ILLEGAL_STATE' });
+      const again = await send({ agent, cwd: `${cwd}/` });
+      expect(again).toMatchObject({ sessionId, agent });
+      await s.closed(queryId);
+      await s.closed(again.queryId);
     });
 
     scenario('a filter is kept, or nothing fits it', async (s) => {
@@ -105,10 +131,13 @@ export function hostileCases({ scenario }: Scenarios): void {
       });
     });
 
-    scenario('a working directory that is none is told as such, by every kind of agent', async (s) => {
+    scenario('a working directory that is gone is told as such, by every kind of agent', async (s) => {
       for (const agent of ['shell', 'worker']) {
         const cwd = join(s.directory, 'nowhere');
-        const { queryId } = await s.client.call('query', { body: { message: 'echo hi', agent, cwd } });
+        mkdirSync(cwd);
+        const { id: sessionId } = await s.client.call('createSession', { body: { agent, cwd } });
+        rmdirSync(cwd);
+        const { queryId } = await s.client.call('query', { body: { message: 'echo hi', sessionId } });
         await s.closed(queryId);
         expect((await s.execution(queryId)).error).toEqual({
           code: 'AGENT_UNAVAILABLE',

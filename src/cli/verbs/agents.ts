@@ -1,10 +1,10 @@
 import { describeError, StemmaError } from '../../base/errors.ts';
-import type { StemmaClient } from '../../client/stemma-client.ts';
 import { capabilityLines, caseHeading, caseLines, foundLines, summaryLine } from '../agent-report.ts';
 import { findConfigFile } from '../config-file.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { span } from '../line.ts';
+import { lookAt } from '../look-first.ts';
 import type { AgentCheckReport, AgentListing, AgentsRequest } from '../ports.ts';
 import { type Cell, printPage } from '../table.ts';
 import { plainLine } from '../text.ts';
@@ -63,27 +63,15 @@ async function listings(context: CliContext, options: Options): Promise<AgentLis
   try {
     const client = await context.connect();
     const { items } = await client.call('listAgents');
-    return await Promise.all(items.map(async (item) => ({ ...item, check: await look(client, item.name) })));
+    return await Promise.all(
+      items.map(async (item) => ({ ...item, check: await lookAt(client, item.name, lookMs) })),
+    );
   } catch (thrown) {
     const isNone = thrown instanceof StemmaError && thrown.code === 'UNREACHABLE';
     if (!isNone || context.isServerNamed || context.isDataFlag) throw thrown;
   }
   context.talk(`No server runs; these are the profiles of ${request.configFile ?? 'every server'}.`);
   return context.deps.listAgentsOffline(request);
-}
-
-async function look(client: StemmaClient, id: string): Promise<AgentListing['check']> {
-  const late = new AbortController();
-  const cancel = client.clock.after(lookMs, () => late.abort());
-  try {
-    const { found, version, warnings } = await client.call('checkAgent', { id, signal: late.signal });
-    return { found, version, warnings };
-  } catch (thrown) {
-    if (late.signal.aborted) return undefined;
-    throw thrown;
-  } finally {
-    cancel();
-  }
 }
 
 async function check(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {

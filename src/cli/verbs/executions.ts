@@ -4,8 +4,7 @@ import { waitUntilClosed } from '../../client/wait.ts';
 import type { Holding } from '../../contract/execution.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes, exitOfOutcome, exitOfStillOpen, Interrupted } from '../exit.ts';
-import { span } from '../line.ts';
-import { sayGoesOn } from '../live-view.ts';
+import { sayGoesOn, sayGone } from '../live-view.ts';
 import { plainLine } from '../text.ts';
 import { holdingWords } from '../tree-words.ts';
 import {
@@ -52,7 +51,7 @@ async function wait(context: CliContext, args: readonly unknown[], options: Opti
   const client = await context.connect();
   try {
     return await context.interruptible(async (signal) => {
-      const limits = timeoutMs === undefined ? { signal } : { timeoutMs, signal };
+      const limits = { timeoutMs, signal, onGone: () => sayGone(context) };
       const wait = id.startsWith('run_') ? waitForRun : waitUntilClosed;
       const { closed, outcome, outcomeCode, holding } = await wait(client, id, limits);
       // The id as the server knows it; the caller may have given its beginning.
@@ -81,25 +80,34 @@ async function cancel(context: CliContext, args: readonly unknown[], options: Op
   const reason = defined({ reason: textOf(options['reason']) });
   if (id.startsWith('run_')) return cancelRun(context, client, id, reason);
   const scope = options['scope'] === 'execution' ? 'execution' : 'tree';
-  const execution = await client.call('cancelExecution', { id, body: { scope, ...reason } });
+  const before = await client.call('getExecution', { id });
+  const execution = before.closed
+    ? before
+    : await client.call('cancelExecution', { id, body: { scope, ...reason } });
+  const outcome = execution.outcome ?? execution.state;
   if (context.isJson) context.document(execution);
+  else if (before.closed) context.data(`${execution.id}: ${outcome} already; nothing was cancelled`);
   else
-    context.lines([
-      [span(`${execution.id}: ${execution.state}${execution.closed ? ', closed' : ', still open'}`)],
-    ]);
+    context.data(`${execution.id}: ${execution.closed ? `${outcome}, closed` : 'asked to end, still open'}`);
   if (!execution.closed && !context.isJson) context.talk(`stemma why ${execution.id} says what is left.`);
   return exitCodes.ok;
 }
 
+// The server answers when the tree of its message is joined; that the run has ended is known a little later.
 async function cancelRun(
   context: CliContext,
   client: StemmaClient,
   id: string,
   body: { reason?: string },
 ): Promise<number> {
-  const run = await client.call('cancelRun', { id, body });
+  const before = await client.call('getRun', { id });
+  const isOver = before.state === 'ended';
+  const asked = isOver ? before : await client.call('cancelRun', { id, body });
+  if (asked.state !== 'ended') await context.interruptible((signal) => waitForRun(client, id, { signal }));
+  const run = asked.state === 'ended' ? asked : await client.call('getRun', { id });
+  const outcome = run.outcome ?? run.state;
   if (context.isJson) context.document(run);
-  else context.data(`${run.id}: ${run.outcome ?? run.state}`);
+  else context.data(`${run.id}: ${isOver ? `${outcome} already; nothing was cancelled` : outcome}`);
   return exitCodes.ok;
 }
 

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { withPlaces } from '../config-file.ts';
 import type { CliContext } from '../context.ts';
 import { reportEnd, showLive } from '../live-view.ts';
+import { lookFirst } from '../look-first.ts';
 import { loadRunFile } from '../run-file.ts';
 import { type Registrar, requiredText } from '../verb.ts';
 
@@ -10,7 +11,7 @@ export function addRunVerb({ program, verb }: Registrar): void {
   program
     .command('run')
     .description('run the messages of a YAML file in order, in the foreground; exit code = outcome')
-    .argument('<file>', 'a run file; `stemma init` writes an example')
+    .argument('<file>', 'a run file; "stemma init" writes an example')
     .action(verb(run));
 }
 
@@ -19,6 +20,8 @@ async function run(context: CliContext, args: readonly unknown[]): Promise<numbe
   const file = requiredText(args[0]);
   const body = await loadRunFile(file, cwd);
   const client = await context.connect();
+  // A profile that comes with the file goes before one of the same name.
+  if (body.agents?.[body.agent] === undefined) await lookFirst(context, client, body.agent);
   const began = clock.now();
   const { runId } = await withPlaces(resolve(cwd, file), () => client.call('createRun', { body }), file);
   if (context.isJson) context.document({ event: 'started', runId });

@@ -4,21 +4,16 @@ import { StemmaError } from '../../base/errors.ts';
 import type { StemmaClient } from '../../client/stemma-client.ts';
 import { askPatiently } from '../../client/retry.ts';
 import { waitUntilClosed } from '../../client/wait.ts';
+import type { Execution, TreeView, WaitAnswer } from '../../contract/execution.ts';
 import type { QueryAnswer } from '../../contract/requests.ts';
 import type { BodyInputOf } from '../../contract/routes.ts';
 import type { CliContext } from '../context.ts';
+import { formatDuration } from '../durations.ts';
 import { exitCodes, exitOfOutcome, Interrupted } from '../exit.ts';
-import { sayGoesOn } from '../live-view.ts';
-import { plainBlock } from '../text.ts';
-import {
-  defined,
-  durationArgument,
-  numberOf,
-  type Options,
-  type Registrar,
-  requiredText,
-  textOf,
-} from '../verb.ts';
+import { sayGoesOn, sayGone } from '../live-view.ts';
+import { lookFirst } from '../look-first.ts';
+import { plainBlock, plainLine } from '../text.ts';
+import { defined, durationArgument, numberOf, type Options, type Registrar, textOf } from '../verb.ts';
 
 /** `stemma send TEXT`: prints the id of the message; with `--wait` the answer, once everything below it is finished. */
 export function addSendVerb({ program, verb }: Registrar): void {
@@ -27,7 +22,10 @@ export function addSendVerb({ program, verb }: Registrar): void {
     .description('send a message to a session, new or existing; prints its id')
     .argument('<text>', 'the message; - reads it from standard input')
     .option('--session <id>', 'the session (default: a new one)')
-    .option('--agent <name>', 'the agent profile of a new session')
+    .option(
+      '--agent <name>',
+      'the agent profile of a new session (default: the first of stemma.yaml, else demo)',
+    )
     .option('--cwd <dir>', 'the working directory of a new session (default: this one)')
     .option('--title <title>', 'what the session is called')
     .addOption(new Option('--steer', 'put it into the running turn').conflicts('reject'))
@@ -41,16 +39,17 @@ export function addSendVerb({ program, verb }: Registrar): void {
         'detach',
       ]),
     )
-    .option('--wait', 'wait until it is closed; print the answer; exit code = outcome')
+    .option('--wait', 'wait until it is closed; print the last answer; exit code = outcome')
     .option('--idempotency-key <key>', 'sending again with the same key sends once')
     .action(verb(send));
 }
 
 async function send(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
-  const argument = requiredText(args[0]);
+  const argument = textOf(args[0]) ?? '';
   const message = argument === '-' ? await context.deps.readStdin() : argument;
   if (message.trim() === '') throw new StemmaError('INVALID_INPUT', 'The message is empty.');
   const client = await context.connect();
+  if (options['session'] === undefined) await lookFirst(context, client, textOf(options['agent']));
   const idempotencyKey = textOf(options['idempotencyKey']);
   const body = bodyFor(context, client, message, options);
   const answer = await client.call('query', {
@@ -61,9 +60,8 @@ async function send(context: CliContext, args: readonly unknown[], options: Opti
   if (context.isJson) context.document(answer);
   else {
     context.data(answer.queryId);
-    context.talk(
-      `${answer.disposition} in session ${answer.sessionId}; watch it: stemma tree ${answer.queryId} --follow`,
-    );
+    context.talk(`${answer.disposition} ${inSession(answer)}`);
+    context.talk(`  watch it:  stemma tree ${answer.queryId} --follow`);
   }
   return exitCodes.ok;
 }
@@ -104,26 +102,61 @@ function directoryFor(
   return sessionId === undefined && isHere ? context.deps.cwd : undefined;
 }
 
+function inSession({ sessionId, agent }: QueryAnswer): string {
+  return `in session ${sessionId}${agent === undefined ? '' : ` (agent ${plainLine(agent)})`}`;
+}
+
 async function waitForAnswer(
   context: CliContext,
   client: StemmaClient,
   answer: QueryAnswer,
 ): Promise<number> {
   const { queryId } = answer;
-  context.talk(`${queryId}: ${answer.disposition} in session ${answer.sessionId}`);
+  context.talk(`${queryId}: ${answer.disposition} ${inSession(answer)}`);
   try {
     return await context.interruptible(async (signal) => {
-      const end = await waitUntilClosed(client, queryId, { signal });
-      const read = () => client.call('getExecution', { id: queryId, signal });
-      const { result, error } = await askPatiently(client.clock, read, signal);
-      if (context.isJson)
-        context.document({ ...answer, ...defined({ ...end, holding: undefined, result, error }) });
-      else if (result !== undefined) context.data(plainBlock(result));
-      if (error && !context.isJson) context.talk(`${error.code}: ${plainBlock(error.message)}`);
+      const end = await waitUntilClosed(client, queryId, { signal, onGone: () => sayGone(context) });
+      const read = () => client.call('getTree', { id: queryId, signal });
+      const tree = await askPatiently(client.clock, read, signal);
+      const message = tree.executions.find(({ id }) => id === queryId);
+      if (context.isJson) {
+        const { result, error } = message ?? {};
+        const last = { result, error, answer: lastAnswer(tree, message) };
+        context.document({ ...answer, ...defined({ ...end, holding: undefined, ...last }) });
+      } else printEnd(context, tree, message, end);
       return exitOfOutcome(end);
     });
   } catch (thrown) {
     if (thrown instanceof Interrupted) sayGoesOn(context, queryId);
     throw thrown;
   }
+}
+
+function printEnd(
+  context: CliContext,
+  tree: TreeView,
+  message: Execution | undefined,
+  end: WaitAnswer,
+): void {
+  const text = lastAnswer(tree, message);
+  if (text !== undefined) context.data(plainBlock(text));
+  if (end.outcome === 'succeeded') return;
+  const { error, createdAt, closedAt } = message ?? {};
+  const code = end.outcomeCode ?? error?.code ?? end.outcome ?? 'closed';
+  const isTimed = createdAt !== undefined && closedAt !== undefined;
+  const after = isTimed ? ` after ${formatDuration(Date.parse(closedAt) - Date.parse(createdAt))}` : '';
+  const why = error ? `: ${plainBlock(error.message)}` : '';
+  context.talk(`${plainLine(code)}${after}${why}`);
+}
+
+/** What the agent said last: where results came back, that is what it made of them, not what it said before. */
+function lastAnswer(tree: TreeView, message: Execution | undefined): string | undefined {
+  const spoken = tree.executions.filter(
+    ({ id, kind, runsIn }) =>
+      id === message?.id || (kind === 'continuation' && runsIn !== undefined && runsIn === message?.runsIn),
+  );
+  return spoken
+    .filter(({ result }) => result !== undefined && result.trim() !== '')
+    .toSorted((a, b) => ((a.endedAt ?? '') < (b.endedAt ?? '') ? -1 : 1))
+    .at(-1)?.result;
 }
