@@ -32,15 +32,3 @@ export function* startCheck(command: {
   }
   return draft.done<CheckToRun | undefined>({ message, check });
 }
-
-/** The check said no: the message fails with it, whatever its turn said. Before the check itself settles. */
-export function* failCheck(command: {
-  readonly now: number;
-  readonly messageId: ExecutionId;
-}): Rule<boolean> {
-  const draft = new Draft(command.now);
-  const message = yield* ask('execution', command.messageId);
-  if (!message || message.closed || message.verdict !== null) return draft.done(false);
-  draft.patch(message.id, { verdict: 'CHECK_FAILED' });
-  return draft.done(true);
-}

@@ -176,6 +176,11 @@ export function outcomeOf(root: Pick<Execution, 'state' | 'verdict' | 'failures'
   return { outcome: 'succeeded', code: null };
 }
 
+/** Whether it is the check that decides the outcome of its parent. */
+export function isCheckOf(row: Pick<Execution, 'kind' | 'name'>, parent: Pick<Execution, 'check'>): boolean {
+  return row.kind === 'step' && row.name === 'check' && parent.check !== null;
+}
+
 /** Whether it is counted in the deficit of its parent and holders. */
 export function isCounted(execution: Pick<Execution, 'closed' | 'detachedAt'>): boolean {
   return !execution.closed && execution.detachedAt === null;

@@ -2,7 +2,7 @@ import type { ExecutionId, NoticeId, SessionId } from '../base/ids.ts';
 import type { Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
 import type { Actor } from './execution.ts';
-import { isCounted } from './execution.ts';
+import { isCheckOf, isCounted } from './execution.ts';
 import { giveUp, waive } from './hand-over.ts';
 import { isPending } from './notice.ts';
 import { ask } from './questions.ts';
@@ -71,7 +71,7 @@ export function* detach(command: {
     });
   }
   const parent = yield* ask('execution', row.parentId);
-  if (row.kind === 'step' && row.name === 'check' && parent?.check) {
+  if (parent && isCheckOf(row, parent)) {
     return refuse('ILLEGAL_STATE', `${row.id} decides the outcome of ${row.parentId}. Cancel it instead.`, {
       state: row.state,
     });

@@ -115,13 +115,21 @@ describe('the check of a message', () => {
     const { id, native } = await scene.running(session, { check: 'true' });
     await scene.ends(session, native);
     const ready = await startCheck(scene, id);
-    await scene.do({ rule: 'failCheck', command: { now: scene.now, messageId: id } });
     await scene.settle(ready!.check.id, 'failed');
     expect(scene.row(id)).toMatchObject({
       state: 'succeeded',
       outcome: 'failed',
       outcomeCode: 'CHECK_FAILED',
     });
+  });
+
+  it('that is cancelled alone has not said yes', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    const { id, native } = await scene.running(session, { check: 'true' });
+    await scene.ends(session, native);
+    await scene.cancel(scene.only('step').id);
+    expect(scene.row(id)).toMatchObject({ closed: true, outcome: 'failed', outcomeCode: 'CHECK_FAILED' });
   });
 
   it('starts although something that was detached lives on', async () => {

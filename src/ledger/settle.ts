@@ -2,7 +2,7 @@ import type { ExecutionId, NoticeId } from '../base/ids.ts';
 import type { Draft, Rule } from './decision.ts';
 import { Draft as NewDraft, refuse } from './decision.ts';
 import type { Execution, ExecutionUsage, Failure, SettledState } from './execution.ts';
-import { isSettled } from './execution.ts';
+import { isCheckOf, isSettled } from './execution.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { countsForJoin } from './registration.ts';
@@ -59,8 +59,20 @@ export function* end(
   if (isSettled(row.state) || draft.settles(row.id)) return;
   draft.settle(row, ending);
   yield* countFailure(draft, row, ending.state);
+  yield* refuseByCheck(draft, row, ending.state);
   if (!(yield* owesNotice(row))) return;
   yield* owe(draft, row, ending, noticeId, notBefore);
+}
+
+/**
+ * A check that did not say yes fails its message, whatever its turn said: in this very transaction, since the message may
+ * close with it. One that is cancelled alone has not said yes; one that ends with its message says nothing.
+ */
+function* refuseByCheck(draft: Draft, row: Execution, state: SettledState): Asking<void> {
+  if (row.parentId === null || state === 'succeeded' || row.cancelRequested?.actor.kind === 'parent') return;
+  const message = yield* ask('execution', row.parentId);
+  if (message && isCheckOf(row, message) && message.verdict === null)
+    draft.patch(message.id, { verdict: 'CHECK_FAILED' });
 }
 
 /** A cancel from above or by the parent itself owes nothing; one by an operator, a budget or a deadline does. */

@@ -1,5 +1,5 @@
 import type { ExecutionId } from '../base/ids.ts';
-import { failCheck, startCheck } from '../ledger/check.ts';
+import { startCheck } from '../ledger/check.ts';
 import { ask } from '../ledger/questions.ts';
 import { settle } from '../ledger/settle.ts';
 import type { CommandEnd, RunsContext } from './ports.ts';
@@ -16,8 +16,6 @@ export async function runCheck(context: RunsContext, messageId: ExecutionId): Pr
   const command = message.check ?? '';
   const end = await commands.run(check, command, session?.cwd ?? '.');
   const isYes = end.exitCode === 0;
-  // The verdict comes first: the settle may close the message, and a closed one never changes.
-  if (!isYes) await store.decide(() => failCheck({ now: clock.now(), messageId }));
   const error = isYes ? null : { code: 'CHECK_FAILED', message: refusalOf(command, end) };
   await store.decide(() =>
     settle({

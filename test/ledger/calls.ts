@@ -9,7 +9,7 @@ import {
   wakeLater,
 } from '../../src/ledger/agent-process.ts';
 import { cancel, stopSession } from '../../src/ledger/cancel.ts';
-import { failCheck, startCheck } from '../../src/ledger/check.ts';
+import { startCheck } from '../../src/ledger/check.ts';
 import { beatOrLose, heartbeat, nextDeadline } from '../../src/ledger/deadline.ts';
 import type { Rule } from '../../src/ledger/decision.ts';
 import { enqueue, enqueueBelow } from '../../src/ledger/enqueue.ts';
@@ -42,7 +42,6 @@ export const ledgerRules = {
   drained,
   enqueue,
   enqueueBelow,
-  failCheck,
   heartbeat,
   launch,
   markPosition,

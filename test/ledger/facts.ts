@@ -38,8 +38,12 @@ function decidedBy(moment: Moment): (readonly [ExecutionId, string])[] {
     found.push([cancelled.id, cancelled.verdict]);
   if (came.as === 'decided' && commandIf(moment, 'stopSession'))
     for (const id of (came.value as StoppedSession).roots) found.push([id, 'CANCELLED']);
-  const failed = commandIf(moment, 'failCheck');
-  if (failed && came.as === 'decided' && came.value === true) found.push([failed.messageId, 'CHECK_FAILED']);
+  for (const { was, row } of changed(before.executions, after.executions)) {
+    const isCheck = row.kind === 'step' && row.name === 'check' && row.parentId !== null;
+    if (!isCheck || was?.endedAt !== null || row.endedAt === null || row.state === 'succeeded') continue;
+    // Cancelled with its message it says nothing.
+    if (row.cancelRequested?.actor.kind !== 'parent') found.push([row.parentId, 'CHECK_FAILED']);
+  }
   for (const { was, row } of changed(before.notices, after.notices)) {
     const code = row.state === 'waived' && was?.state !== 'waived' ? codeOf[row.reason ?? ''] : undefined;
     if (code !== undefined) found.push([row.rootId, code]);

@@ -1,5 +1,4 @@
 import type { PlannedMessage } from '../../../src/ledger/session.ts';
-import type { Call } from '../calls.ts';
 import type { Choose, Context } from '../choice.ts';
 import { freshOf, isRare, one, sessionOf } from '../choice.ts';
 
@@ -77,18 +76,13 @@ export const drains: Choose = (context) => {
   return id && { call: { rule: 'drained', command: { now, id, fresh: freshOf(context) } } };
 };
 
-/** A check is asked to start, or said no, whether or not there is one. */
+/** A check is asked to start, whether or not there is one. */
 export const checkIsAsked: Choose = (context) => {
   const { state, now, a, b } = context;
   const checked = [...state.executions.values()].filter((row) => row.check !== null);
   const messageId = isRare(b, 5) ? one(state.executions.keys(), a) : one(checked, a)?.id;
   if (!messageId) return undefined;
-  const about = { now, messageId };
-  const call: Call =
-    b % 4 === 0 && checked.length > 0
-      ? { rule: 'failCheck', command: about }
-      : { rule: 'startCheck', command: about };
-  return { call };
+  return { call: { rule: 'startCheck', command: { now, messageId } } };
 };
 
 /** A session that was never opened, or one more. */

@@ -61,18 +61,13 @@ function drainedGoesOn(context: Context, id: ExecutionId): Choice | undefined {
   };
 }
 
-/** The check says yes or no: a no is written on the message before the check settles. */
+/** The check says yes or no. */
 function checkEnds(context: Context, ready: CheckToRun | undefined): Choice | undefined {
   if (!ready) return undefined;
   const { now, b } = context;
   const state = b % 2 === 0 ? ('succeeded' as const) : ('failed' as const);
   const noticeId = freshOf(context).at('notice', 0);
-  const end: Choice = {
-    call: { rule: 'settle', command: { now, id: ready.check.id, noticeId, ending: { state } } },
-  };
-  if (state === 'succeeded') return end;
-  const messageId = ready.message.id;
-  return { call: { rule: 'failCheck', command: { now, messageId } }, follow: () => end };
+  return { call: { rule: 'settle', command: { now, id: ready.check.id, noticeId, ending: { state } } } };
 }
 
 function deadlinePasses(context: Context, id: ExecutionId): Choice {
