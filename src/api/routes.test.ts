@@ -63,8 +63,18 @@ describe('ids', () => {
     const { code, data } = await problemOf(response);
     expect(code).toBe('AMBIGUOUS_ID');
     expect(data?.['matches']).toEqual(expect.arrayContaining([one.id, two.id]));
+    const bare = await problemOf(await edge.call('/api/v1/executions/exe_'));
+    expect(bare).toMatchObject({ code: 'AMBIGUOUS_ID', detail: expect.stringContaining('Give more') });
     const whole = await edge.call(`/api/v1/executions/${two.id.toLowerCase()}`);
     expect(await whole.json()).toMatchObject({ id: two.id });
+  });
+});
+
+test('an id of another kind is told as such', async () => {
+  const problem = await problemOf(await edge.call('/api/v1/executions/ses_01'));
+  expect(problem).toMatchObject({
+    code: 'NOT_FOUND',
+    detail: 'ses_01 is the id of a session; the id of an execution begins with exe_.',
   });
 });
 

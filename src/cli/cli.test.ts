@@ -28,6 +28,13 @@ describe('usage', () => {
     expect(err).toMatch(said);
   });
 
+  it('of a word that is empty says which; every usage error begins with the name of the program', async () => {
+    const empty = await bench.stemma('tree', '');
+    expect(empty).toEqual({ code: 2, out: '', err: 'stemma: The argument <id> is empty. [INVALID_INPUT]\n' });
+    expect((await bench.stemma('send', '')).err).toBe('stemma: The message is empty. [INVALID_INPUT]\n');
+    expect((await bench.stemma('lss')).err).toMatch(/^stemma: unknown command 'lss'/);
+  });
+
   it.each([
     [['lss', '--json'], /unknown command 'lss'/],
     [['--json', 'send'], /missing required argument 'text'/],
@@ -96,7 +103,11 @@ describe('errors', () => {
     const nowhere = { STEMMA_DATA: join(bench.directory, 'none') };
     expect(await bench.command(['ls'], { env: nowhere }).result).toMatchObject({
       code: 6,
-      err: expect.stringMatching(/stemma up/),
+      err: expect.stringMatching(/ "stemma up"/),
+    });
+    expect(await bench.command(['ls'], { env: { ...nowhere, npm_command: 'exec' } }).result).toMatchObject({
+      code: 6,
+      err: expect.stringMatching(/"npx --no-install stemma up"/),
     });
     const torn = { STEMMA_URL: bench.server.url, STEMMA_TOKEN: 'two\nlines' };
     expect(await bench.command(['ls'], { env: torn }).result).toMatchObject({
@@ -156,7 +167,7 @@ describe('init', () => {
     rmSync(join(bench.directory, 'stemma.yaml'));
     expect(await bench.stemma('init')).toMatchObject({
       code: 4,
-      err: expect.stringMatching(/run\.yaml exist/),
+      err: expect.stringMatching(/run\.yaml exists already/),
     });
     expect(readFileSync(join(bench.directory, 'run.yaml'), 'utf8')).toBe('mine');
     expect(existsSync(join(bench.directory, 'stemma.yaml'))).toBe(false);

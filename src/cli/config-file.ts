@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { StemmaError } from '../base/errors.ts';
 import { type ConfigFile, configFile } from '../contract/config-file.ts';
-import { readTextFile } from './text-file.ts';
+import { readProblem, readTextFile } from './text-file.ts';
 import { describeProblems, invalidConfig, parseYaml, placedError } from './yaml-file.ts';
 
 /** The name of the configuration file that is looked for where the command is given. */
@@ -55,12 +55,7 @@ async function readText(file: string): Promise<string> {
   try {
     return await readTextFile(file);
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new StemmaError(
-      'INVALID_CONFIG',
-      `The configuration ${file} cannot be read: ${reason}`,
-      { file },
-      thrown,
-    );
+    const text = `The configuration ${file} cannot be read: ${readProblem(thrown)}.`;
+    throw new StemmaError('INVALID_CONFIG', text, { file }, thrown);
   }
 }

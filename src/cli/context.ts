@@ -30,6 +30,11 @@ export class CliContext {
     this.#options = options;
   }
 
+  // Where npm started this, the shell itself may know no stemma.
+  get #isInClone(): boolean {
+    return Boolean(this.deps.env['npm_command']);
+  }
+
   /** The data directory that is meant; absolute. */
   get dataDir(): string {
     const { env, homeDirectory, cwd } = this.deps;
@@ -55,7 +60,12 @@ export class CliContext {
 
   /** The same error, with what somebody at a command line can do about it: the server speaks of HTTP headers. */
   withAdvice(thrown: unknown): unknown {
-    if (!(thrown instanceof StemmaError) || thrown.code !== 'UNAUTHORIZED') return thrown;
+    if (!(thrown instanceof StemmaError)) return thrown;
+    if (thrown.code === 'UNREACHABLE' && this.#isInClone) {
+      const text = thrown.message.replaceAll('"stemma up"', '"npx --no-install stemma up"');
+      return new StemmaError(thrown.code, text, thrown.data, thrown);
+    }
+    if (thrown.code !== 'UNAUTHORIZED') return thrown;
     const [what = ''] = /^.*?\.(?= |$)/s.exec(thrown.message) ?? [thrown.message];
     const where = `that of this data directory is in ${join(this.dataDir, 'token')}`;
     const text = `${what} Name another token with --token or STEMMA_TOKEN; ${where}.`;

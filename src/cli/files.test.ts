@@ -55,9 +55,32 @@ describe('a run file', () => {
     });
   });
 
+  it('with a text that reads as a mapping says what to do about it, once', async () => {
+    write('a.yaml', 'agent: demo\nmessages:\n  - Hello.\n  - Note: this has a colon\n');
+    await expect(loadRunFile('a.yaml', directory)).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^a\.yaml:4:5: messages\[1\]: a text with ": " in it reads as a mapping; put all of it in quotes\.\n\n.*\n.*$/,
+      ),
+    });
+    write('b.yaml', 'agent: demo\nmessages:\n  - One: two: three\n');
+    await expect(loadRunFile('b.yaml', directory)).rejects.toMatchObject({
+      message: expect.stringContaining('A text with ": " in it must be in quotes.'),
+    });
+    write('c.yaml', 'agent: demo\nmessages:\n  - txt: Hello.\n');
+    await expect(loadRunFile('c.yaml', directory)).rejects.toMatchObject({
+      message: expect.stringContaining('Did you mean "text"?'),
+    });
+  });
+
   it('that is not there is not found', async () => {
-    await expect(loadRunFile('none.yaml', directory)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    await expect(loadRunFile('.', directory)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(loadRunFile('none.yaml', directory)).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      message: 'The run file "none.yaml" cannot be read: there is no such file.',
+    });
+    await expect(loadRunFile('.', directory)).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      message: 'The run file "." cannot be read: it is a directory.',
+    });
   });
 });
 
@@ -82,8 +105,10 @@ describe('the configuration file', () => {
   });
 
   it('that cannot be read is a mistake in the configuration', async () => {
-    await expect(loadConfigFile(join(directory, 'none.yaml'))).rejects.toMatchObject({
+    const file = join(directory, 'none.yaml');
+    await expect(loadConfigFile(file)).rejects.toMatchObject({
       code: 'INVALID_CONFIG',
+      message: `The configuration ${file} cannot be read: there is no such file.`,
     });
   });
 
@@ -106,6 +131,14 @@ describe('the configuration file', () => {
     });
     await expect(withPlaces(file, mistake('agents.my.own.command'))).rejects.toMatchObject({
       data: { line: 2, key: 'agents.my.own.command' },
+    });
+    const later = write('run.yaml', 'agent: demo\ncwd: nowhere\n');
+    const nowhere = async (): Promise<never> => {
+      throw new StemmaError('INVALID_INPUT', 'no such directory', { key: 'cwd' });
+    };
+    await expect(withPlaces(later, nowhere)).rejects.toMatchObject({
+      code: 'INVALID_CONFIG',
+      data: { line: 2, column: 6, key: 'cwd' },
     });
     for (const key of ['agents.other.driver', 'server.host', 'STEMMA_LOG'])
       await expect(withPlaces(file, mistake(key))).rejects.toMatchObject({ data: { key, nearest: 'codex' } });

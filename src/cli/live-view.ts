@@ -54,9 +54,9 @@ export async function showLive(
   }
 }
 
-/** Prints how it ended and answers the exit code for it. `tookMs`: since the command began, if not since its birth. */
-export function reportEnd(context: CliContext, target: Target, end: End, tookMs = end.tookMs): number {
-  const { outcome, outcomeCode } = end;
+/** Prints how it ended and answers the exit code for it. */
+export function reportEnd(context: CliContext, target: Target, end: End): number {
+  const { outcome, outcomeCode, tookMs } = end;
   const code = outcomeCode === undefined ? '' : ` (${plainLine(outcomeCode)})`;
   const after = tookMs === undefined ? '' : ` after ${formatDuration(tookMs)}`;
   if (context.isJson) context.document({ event: 'end', id: target.id, outcome, outcomeCode });

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { exitOfProgram } from './exit.ts';
 import type { CliDeps, CliSignal } from './ports.ts';
+import { plainLine } from './text.ts';
 
 /** How a program ended. */
 export interface ProgramEnd {
@@ -48,7 +49,7 @@ export function startProgram(
     }),
   );
   let cancelKill = (): void => {};
-  const ended = endOf(child).then((end) => {
+  const ended = endOf(child, program).then((end) => {
     cancelKill();
     for (const off of offs) off();
     return { ...end, wasSignalled };
@@ -71,15 +72,21 @@ function pass(child: ChildProcess, leadsGroup: boolean, signal: NodeJS.Signals):
   }
 }
 
-function endOf(child: ChildProcess): Promise<Omit<ProgramEnd, 'wasSignalled'>> {
+function endOf(child: ChildProcess, program: string): Promise<Omit<ProgramEnd, 'wasSignalled'>> {
   return new Promise((resolve) => {
     child.on('error', (error: NodeJS.ErrnoException) => {
       if (child.pid !== undefined) return;
-      resolve({ exitCode: error.code === 'ENOENT' ? 127 : 126, startError: error.message });
+      resolve({ exitCode: error.code === 'ENOENT' ? 127 : 126, startError: startError(program, error) });
     });
     child.on('exit', (code, signal) => {
       const number = signal === null ? undefined : constants.signals[signal];
       resolve({ exitCode: exitOfProgram(code, number), ...(signal === null ? {} : { signal }) });
     });
   });
+}
+
+function startError(program: string, { code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return `There is no program "${plainLine(program)}".`;
+  if (code === 'EACCES') return `"${plainLine(program)}" may not be run.`;
+  return message;
 }

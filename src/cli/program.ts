@@ -89,6 +89,7 @@ export function createProgram(deps: CliDeps, finish: (exitCode: number) => void)
     .configureOutput({
       writeOut: (text) => deps.stdout.write(text),
       writeErr: (text) => deps.stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, 'stemma: ')),
       getOutHelpWidth: () => deps.stdout.size()?.columns ?? 100,
       getErrHelpWidth: () => deps.stderr.size()?.columns ?? 100,
       getOutHasColors: () => false,

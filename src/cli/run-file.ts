@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { StemmaError } from '../base/errors.ts';
 import { type RunFile, runFile } from '../contract/run-file.ts';
 import { textOf } from '../contract/text.ts';
-import { readTextFile } from './text-file.ts';
+import { readProblem, readTextFile } from './text-file.ts';
 import { invalidConfig, parseYaml } from './yaml-file.ts';
 
 /** The wire wants an absolute directory; in a file a relative one is what people write. */
@@ -26,9 +26,8 @@ async function readText(path: string, shown: string): Promise<string> {
   try {
     return await readTextFile(path);
   } catch (thrown) {
-    const { code, message } = thrown as NodeJS.ErrnoException;
-    const isMissing = code === 'ENOENT' || code === 'EISDIR';
-    const text = isMissing ? `There is no file ${shown}.` : `${shown} cannot be read: ${message}.`;
+    const isMissing = ['ENOENT', 'EISDIR'].includes((thrown as NodeJS.ErrnoException).code ?? '');
+    const text = `The run file "${shown}" cannot be read: ${readProblem(thrown)}.`;
     throw new StemmaError(isMissing ? 'NOT_FOUND' : 'INVALID_CONFIG', text, { file: path }, thrown);
   }
 }

@@ -3,6 +3,14 @@ import { open } from 'node:fs/promises';
 /** Larger files are no configuration: somebody named the wrong one. Bytes. */
 const mostBytes = 8 * 1024 * 1024;
 
+/** Why a file could not be read, for a person. */
+export function readProblem(thrown: unknown): string {
+  const { code, message } = thrown as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'EISDIR') return 'it is a directory';
+  return code === 'EACCES' ? 'it may not be read' : message;
+}
+
 /** The text of a small file. Throws what the operating system said, or that the file is too large to be meant. */
 export async function readTextFile(path: string): Promise<string> {
   const file = await open(path, 'r');

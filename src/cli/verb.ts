@@ -25,10 +25,10 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A required text argument: commander has checked that it is there. */
-export function requiredText(value: unknown): string {
+/** A required text argument: commander has checked that it is there. `what`: its name in the usage. */
+export function requiredText(value: unknown, what: string): string {
   if (typeof value === 'string' && value !== '') return value;
-  throw new StemmaError('INVALID_INPUT', 'An argument is empty.');
+  throw new StemmaError('INVALID_INPUT', `The argument <${what}> is empty.`);
 }
 
 /** A number option, or undefined. */

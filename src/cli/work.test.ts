@@ -258,6 +258,8 @@ describe('run', () => {
         id: runId,
         project: 'p',
         sessionId: ses,
+        createdAt: instant,
+        ...(step < 2 ? {} : { endedAt: instant }),
         state: step < 2 ? 'running' : 'ended',
         ...(step < 2 ? {} : { outcome: 'succeeded' }),
         messages: [

@@ -1,4 +1,4 @@
-import { type Document, LineCounter, parseDocument, type YAMLError } from 'yaml';
+import { type Document, isCollection, isMap, LineCounter, parseDocument, type YAMLError } from 'yaml';
 import type { z } from 'zod';
 import { type ErrorCode, StemmaError } from '../base/errors.ts';
 import { joinPath } from '../contract/issues.ts';
@@ -107,7 +107,11 @@ function describeProblem(problem: YamlProblem): string {
 
 function syntaxProblem(source: Source, error: YAMLError): YamlProblem {
   const isSecond = error.code === 'MULTIPLE_DOCS';
-  const why = isSecond ? 'a second document begins here, and one is expected' : plainLine(error.message);
+  const isNested = /^Nested mappings are not allowed/.test(error.message);
+  const hint = isNested ? ' A text with ": " in it must be in quotes.' : '';
+  const why = isSecond
+    ? 'a second document begins here, and one is expected'
+    : `${plainLine(error.message)}${hint}`;
   return problemAt(source, error.pos[0], '', `this is not valid YAML: ${why}`);
 }
 
@@ -122,14 +126,19 @@ function plainValue(source: Source): YamlResult<unknown> {
 }
 
 function schemaProblems(source: Source, schema: z.ZodType, issues: readonly SchemaIssue[]): YamlProblem[] {
-  const unknown = issues.flatMap((issue) => unknownKeyProblems(source, schema, issue));
+  const texts = issues.flatMap((issue) => unquotedText(source, schema, issue) ?? []);
+  const isText = (path: string): boolean =>
+    texts.some(({ key }) => path === key || path.startsWith(`${key}.`));
+  const unknown = issues
+    .flatMap((issue) => unknownKeyProblems(source, schema, issue))
+    .filter((problem) => !isText(problem.key));
   const meant = new Set(unknown.map((problem) => siblingPath(problem)));
   const others = issues
     .filter((issue) => issue.unknownKeys.length === 0)
     .map((issue) => valueProblem(source, issue))
     // `mesages` misspelt is also `messages` missing: one report is enough.
-    .filter((problem) => !meant.has(problem.key));
-  return distinct([...unknown, ...others]).sort((a, b) => a.line - b.line || a.column - b.column);
+    .filter((problem) => !meant.has(problem.key) && !isText(problem.key));
+  return distinct([...texts, ...unknown, ...others]).sort((a, b) => a.line - b.line || a.column - b.column);
 }
 
 // A mistake behind an anchor is found once for each alias.
@@ -147,6 +156,18 @@ function unknownKeyProblems(source: Source, schema: z.ZodType, issue: SchemaIssu
     const problem = problemAt(source, offsetOfKey(source.document, path), pathText(path), message);
     return meant === undefined ? problem : { ...problem, nearest: meant };
   });
+}
+
+// The likeliest mistake in a list of texts: `- Note: this` is not a text but a mapping.
+function unquotedText(source: Source, schema: z.ZodType, issue: SchemaIssue): YamlProblem | undefined {
+  const [key, ...more] = issue.unknownKeys;
+  if (key === undefined || more.length > 0 || typeof issue.path.at(-1) !== 'number') return undefined;
+  if (findNearest(key, keysAt(schema, issue.path)) !== undefined) return undefined;
+  const item: unknown = source.document.getIn(issue.path, true);
+  const isPair = isMap(item) && item.items.length === 1;
+  if (!isPair || isCollection(item.items[0]?.value)) return undefined;
+  const message = `${pathText(issue.path)}: a text with ": " in it reads as a mapping; put all of it in quotes.`;
+  return problemAt(source, offsetOfKey(source.document, [...issue.path, key]), pathText(issue.path), message);
 }
 
 function listed(valid: readonly string[]): string {

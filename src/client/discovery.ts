@@ -75,7 +75,7 @@ export async function readToken(file: string): Promise<string> {
 
 /** The error for a data directory without a running server. */
 export function notRunning(directory: string): StemmaError {
-  const message = `No server runs on the data directory ${directory}. Start one with \`stemma up\`, or name one with --url or --data.`;
+  const message = `No server runs on the data directory ${directory}. Start one with "stemma up", or name one with --url or --data.`;
   return new StemmaError('UNREACHABLE', message, { dataDir: directory });
 }
 

@@ -152,6 +152,6 @@ function unreachable(
   cause?: unknown,
   more: Readonly<Record<string, unknown>> = {},
 ): StemmaError {
-  const message = `The server at ${connection.url} ${what}. Start one with \`stemma up\`, or name another with --url.`;
+  const message = `The server at ${connection.url} ${what}. Start one with "stemma up", or name another with --url.`;
   return new StemmaError('UNREACHABLE', message, { url: connection.url, ...more }, cause);
 }

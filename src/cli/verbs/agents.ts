@@ -75,7 +75,7 @@ async function listings(context: CliContext, options: Options): Promise<AgentLis
 }
 
 async function check(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
-  const name = requiredText(args[0]);
+  const name = requiredText(args[0], 'name');
   const only = textOf(options['case']);
   const isLive = !context.isJson;
   const report = await context.interruptible(async (signal) => {

@@ -32,7 +32,7 @@ export function addDemoVerbs({ program, verb }: Registrar): void {
     .requiredOption('--script <file>', 'what it does: a JSON file')
     .action(
       verb((context, _args, options) =>
-        context.deps.runDemoAgent(['--script', requiredText(options['script'])]),
+        context.deps.runDemoAgent(['--script', requiredText(options['script'], 'file')]),
       ),
     );
 }
@@ -47,13 +47,19 @@ async function demo(context: CliContext, _args: readonly unknown[], options: Opt
     context.talk(`The server at ${running.url} runs on this data directory: the demo plays there.`);
     const client = await clientOf(context, running);
     sayLink(context, (await client.call('createSignInLink')).url);
-    return playDemo(context, client, start.dataDir);
+    return playDemo(context, client, start.dataDir, true);
   }
+  const sayNext = (thrown: unknown): never => {
+    if (thrown instanceof Interrupted)
+      context.talk('\nThe server stops; the sequence goes on at the next start.');
+    throw thrown;
+  };
   return serve(context, server, async () => {
     sayLink(context, server.signInUrl);
-    const exitCode = await playDemo(context, await clientOf(context, server), start.dataDir);
+    const exitCode = await playDemo(context, await clientOf(context, server), start.dataDir).catch(sayNext);
     context.talk(`The server stays at ${server.url}. Ctrl-C stops it.`);
     await context.interruptible((signal) => Promise.race([server.stopped, untilAborted(signal)]));
+    context.talk('\nThe server stops.');
     return exitCode;
   });
 }
@@ -115,17 +121,31 @@ async function startOrFind(context: CliContext, start: StartOptions): Promise<Ru
   }
 }
 
-async function playDemo(context: CliContext, client: StemmaClient, cwd: string): Promise<number> {
-  const { clock } = context.deps;
-  const body: RunFileInput = { agent: 'demo', name: 'demo', cwd, messages: [...demoMessages] };
-  const began = clock.now();
-  const { runId } = await client.call('createRun', { body });
+/** Plays the sequence; `goesOn`: the server is not ours, and plays on when the user leaves. */
+async function playDemo(
+  context: CliContext,
+  client: StemmaClient,
+  cwd: string,
+  goesOn = false,
+): Promise<number> {
+  const earlier = await unendedDemo(client);
+  if (earlier !== undefined) context.talk('The sequence of an earlier start is not at its end; it goes on.');
+  const runId = earlier ?? (await beginDemo(client, cwd));
   if (context.isJson) context.document({ event: 'started', runId });
   const target = { kind: 'run', id: runId } as const;
-  const end = await context.interruptible((signal) =>
-    showLive(context, client, target, { signal, goesOn: false }),
-  );
-  return reportEnd(context, target, end, clock.now() - began);
+  const end = await context.interruptible((signal) => showLive(context, client, target, { signal, goesOn }));
+  return reportEnd(context, target, end);
+}
+
+async function beginDemo(client: StemmaClient, cwd: string): Promise<string> {
+  const body: RunFileInput = { agent: 'demo', name: 'demo', cwd, messages: [...demoMessages] };
+  return (await client.call('createRun', { body })).runId;
+}
+
+// A server resumes what it did not finish: a second sequence beside it would only confuse.
+async function unendedDemo(client: StemmaClient): Promise<string | undefined> {
+  const { items } = await client.call('listRuns', { query: { state: 'running', limit: 500 } });
+  return items.find(({ name, agent }) => name === 'demo' && agent === 'demo')?.id;
 }
 
 async function clientOf(

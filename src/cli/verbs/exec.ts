@@ -13,7 +13,9 @@ import { defined, type Options, type Registrar, textOf } from '../verb.ts';
 export function addExecVerb({ program, verb }: Registrar): void {
   program
     .command('exec')
-    .description('run a command as an execution: with an execution token below it, else as a root')
+    .description(
+      'run a command as an execution: with an execution token below it, else as a root; exit code = that of the command',
+    )
     .usage('[options] -- <command> [args...]')
     .argument('<command...>', 'the program and its arguments, after --')
     .option('--name <name>', 'what it is called (default: the command)')

@@ -46,7 +46,7 @@ export function addExecutionVerbs({ program, verb }: Registrar): void {
 }
 
 async function wait(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
-  const id = requiredText(args[0]);
+  const id = requiredText(args[0], 'id');
   const timeoutMs = numberOf(options['timeout']);
   const client = await context.connect();
   try {
@@ -75,7 +75,7 @@ function sayStillOpen(context: CliContext, id: string, holding: readonly Holding
 }
 
 async function cancel(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
-  const id = requiredText(args[0]);
+  const id = requiredText(args[0], 'id');
   const client = await context.connect();
   const reason = defined({ reason: textOf(options['reason']) });
   if (id.startsWith('run_')) return cancelRun(context, client, id, reason);
@@ -114,7 +114,7 @@ async function cancelRun(
 async function detach(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
   const client = await context.connect();
   const body = defined({ reason: textOf(options['reason']) });
-  const execution = await client.call('detachExecution', { id: requiredText(args[0]), body });
+  const execution = await client.call('detachExecution', { id: requiredText(args[0], 'id'), body });
   if (context.isJson) context.document(execution);
   else context.data(`${execution.id}: detached, ${execution.state}`);
   return exitCodes.ok;

@@ -23,7 +23,8 @@ async function init(context: CliContext, _args: readonly unknown[], options: Opt
   const isForced = options['force'] === true;
   const existing = isForced ? [] : await existingFiles(cwd);
   if (existing.length > 0) {
-    const message = `${existing.join(' and ')} exist already; nothing was written. Use --force to overwrite.`;
+    const exist = existing.length === 1 ? 'exists' : 'exist';
+    const message = `${existing.join(' and ')} ${exist} already; nothing was written. Use --force to overwrite.`;
     throw new StemmaError('ILLEGAL_STATE', message, { files: existing });
   }
   for (const name of initFiles) {

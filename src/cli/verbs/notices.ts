@@ -65,14 +65,14 @@ function noticeRow(notice: Notice, now: number): Cell[] {
 
 async function waive(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
   const client = await context.connect();
-  const body = { reason: requiredText(options['reason']) };
-  return print(context, await client.call('waiveNotice', { id: requiredText(args[0]), body }));
+  const body = { reason: requiredText(options['reason'], 'text') };
+  return print(context, await client.call('waiveNotice', { id: requiredText(args[0], 'id'), body }));
 }
 
 async function redeliver(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
   const client = await context.connect();
   const body = defined({ reason: textOf(options['reason']) });
-  return print(context, await client.call('redeliverNotice', { id: requiredText(args[0]), body }));
+  return print(context, await client.call('redeliverNotice', { id: requiredText(args[0], 'id'), body }));
 }
 
 function print(context: CliContext, notice: Notice): number {

@@ -16,13 +16,12 @@ export function addRunVerb({ program, verb }: Registrar): void {
 }
 
 async function run(context: CliContext, args: readonly unknown[]): Promise<number> {
-  const { clock, cwd } = context.deps;
-  const file = requiredText(args[0]);
+  const { cwd } = context.deps;
+  const file = requiredText(args[0], 'file');
   const body = await loadRunFile(file, cwd);
   const client = await context.connect();
   // A profile that comes with the file goes before one of the same name.
   if (body.agents?.[body.agent] === undefined) await lookFirst(context, client, body.agent);
-  const began = clock.now();
   const { runId } = await withPlaces(resolve(cwd, file), () => client.call('createRun', { body }), file);
   if (context.isJson) context.document({ event: 'started', runId });
   else context.talk(`run ${runId}`);
@@ -30,5 +29,5 @@ async function run(context: CliContext, args: readonly unknown[]): Promise<numbe
   const end = await context.interruptible((signal) =>
     showLive(context, client, target, { signal, goesOn: true }),
   );
-  return reportEnd(context, target, end, clock.now() - began);
+  return reportEnd(context, target, end);
 }

@@ -69,7 +69,7 @@ function call(name: 'stopSession' | 'interruptSession') {
   return async (context: CliContext, args: readonly unknown[], options: Options): Promise<number> => {
     const client = await context.connect();
     const body = defined({ reason: textOf(options['reason']) });
-    const session = await client.call(name, { id: requiredText(args[0]), body });
+    const session = await client.call(name, { id: requiredText(args[0], 'id'), body });
     if (context.isJson) context.document(session);
     else context.data(`${session.id}: ${name === 'stopSession' ? session.state : 'asked to stop its turn'}`);
     return exitCodes.ok;

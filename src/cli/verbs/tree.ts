@@ -32,7 +32,7 @@ function targetOf(id: string): Target {
 
 async function tree(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
   const client = await context.connect();
-  const named = targetOf(requiredText(args[0]));
+  const named = targetOf(requiredText(args[0], 'id'));
   return context.interruptible(async (signal) => {
     const snapshot = await readSnapshot(client, named, undefined, signal);
     const results = options['results'] === true;
@@ -50,7 +50,7 @@ async function tree(context: CliContext, args: readonly unknown[], options: Opti
 
 async function why(context: CliContext, args: readonly unknown[]): Promise<number> {
   const client = await context.connect();
-  const named = targetOf(requiredText(args[0]));
+  const named = targetOf(requiredText(args[0], 'id'));
   const run = named.kind === 'run' ? await client.call('getRun', { id: named.id }) : undefined;
   const id = run ? currentMessage(run) : named.id;
   const [about, view] = await Promise.all([

@@ -19,7 +19,8 @@ async function up(context: CliContext, _args: readonly unknown[], options: Optio
     return exitCodes.ok;
   }
   const server = await context.deps.startServer(start);
-  const release = stopOnSignals(context, server);
+  const interruption = new AbortController();
+  const release = stopOnSignals(context, server, () => interruption.abort());
   announceReady(context, server);
   if (context.deps.stdout.isTty) context.talk(`The page: ${server.signInUrl}`);
   try {
@@ -27,6 +28,7 @@ async function up(context: CliContext, _args: readonly unknown[], options: Optio
   } finally {
     release();
   }
+  if (interruption.signal.aborted) context.talk('Stopped. Agents live on; "stemma up" goes on with them.');
   return exitCodes.ok;
 }
 
@@ -34,14 +36,17 @@ async function up(context: CliContext, _args: readonly unknown[], options: Optio
  * Stops the server on SIGTERM, SIGINT and SIGHUP; agents live on. SIGUSR2 (`stemma down --agents`) ends them too. A second
  * SIGINT does what it does by default: a person who presses Ctrl-C twice does not want to wait.
  */
-function stopOnSignals(context: CliContext, server: RunningServer): () => void {
+function stopOnSignals(context: CliContext, server: RunningServer, onInterrupt: () => void): () => void {
   const { onSignal } = context.deps;
   const stop = (agents: boolean): void => {
     releaseInterrupt();
     // How it ended is told by `stopped`.
     server.stop({ agents }).catch(() => {});
   };
-  const releaseInterrupt = onSignal('SIGINT', () => stop(false));
+  const releaseInterrupt = onSignal('SIGINT', () => {
+    onInterrupt();
+    stop(false);
+  });
   const offs = [
     onSignal('SIGTERM', () => stop(false)),
     onSignal('SIGHUP', () => stop(false)),
