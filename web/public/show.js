@@ -91,7 +91,7 @@ function createEntry() {
 function updateEntry(item, entry) {
   const link = item.firstElementChild;
   link.href = `#${entry.id}`;
-  const held = entry.holding.slice(0, 3).map((each) => `${shorten(each.name, 60)} (${holdingWords(each)})`);
+  const held = entry.holding.slice(0, 3).map((each) => `${shorten(each.name, 60)} (${holdingWords({ why: each.why })})`);
   if (entry.holding.length > held.length) held.push(`and ${entry.holding.length - held.length} more`);
   const remarks = held.length === 0 ? entry.remarks : [...entry.remarks, `held by ${held.join(', ')}`];
   const { kind, name, attempt } = entry;

@@ -35,8 +35,8 @@ export function remarksOn(execution, { handles = [], notices = [] } = {}) {
   return remarks.map((text) => shorten(text, 300)).filter((text) => text !== '');
 }
 
-/** Why something holds a root open; what its state says already is left out. */
-export function holdingWords({ why, evidence }) {
+/** Why something holds a root open, with the evidence if it is given and says more than the state does. */
+export function holdingWords({ why, evidence = '' }) {
   const known = ['running', 'queued', 'waiting', 'cancelling', 'notice_owed'];
   const waits = why === 'waiting' ? /^waits for (.*)$/s.exec(evidence)?.[1] : undefined;
   if (waits !== undefined) return shorten(`waiting for ${waits}`, 200);
