@@ -2,13 +2,14 @@ import type { FreshIds, SessionId, TurnId } from '../base/ids.ts';
 import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import { shiftedDeadline } from './deadline.ts';
-import type { SettledState, Waiting } from './execution.ts';
+import type { Waiting } from './execution.ts';
 import { isSettled } from './execution.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import type { Session } from './session.ts';
 import { end } from './settle.ts';
-import { endTurn, refuseSteer, registerTask } from './turn-end.ts';
+import { untilItWakes } from './tasks.ts';
+import { endTurn, refuseSteer } from './turn-end.ts';
 import { turnTransitions } from './turn.ts';
 
 /** A conversation was opened: adopted, resumed or new. */
@@ -155,50 +156,6 @@ export function* agentWaits(command: AgentWaits): Rule<boolean> {
     draft.patch(owner.id, { waiting: command.waiting, ...shifted });
     draft.event('execution.waiting', owner, { waiting: command.waiting });
   }
-  return draft.done(true);
-}
-
-/** Background work of the agent CLI began while its turn runs. */
-export function* taskStarted(command: {
-  readonly now: number;
-  readonly sessionId: SessionId;
-  readonly task: { readonly taskId: string; readonly name: string };
-  readonly fresh: FreshIds;
-}): Rule<boolean> {
-  const draft = new Draft(command.now);
-  const session = yield* ask('session', command.sessionId);
-  if (!session || (yield* ask('taskNamed', session.id, command.task.taskId))) return draft.done(false);
-  const id = session.wakeTurn ?? session.laneTurn ?? session.lastTurn;
-  const owners = id === null ? [] : yield* ask('owners', id);
-  registerTask(draft, session, owners, { ...command.task, id: command.fresh.at('execution', 0) });
-  return draft.done(true);
-}
-
-/** No instant: the agent hears of the end by waking for it, and nobody else tells it while its process lives. */
-const untilItWakes = Number.MAX_SAFE_INTEGER;
-
-/** Background work of the agent CLI ended: it settles owing a notice (R5). */
-export function* taskEnded(command: {
-  readonly now: number;
-  readonly sessionId: SessionId;
-  readonly taskId: string;
-  readonly status: SettledState;
-  readonly result: string;
-  /** Whether the agent wakes by itself for such an end. Default no. */
-  readonly wakesByItself?: boolean;
-  readonly fresh: FreshIds;
-}): Rule<boolean> {
-  const draft = new Draft(command.now);
-  const task = yield* ask('taskNamed', command.sessionId, command.taskId);
-  if (!task || isSettled(task.state)) return draft.done(false);
-  const error = command.status === 'failed' ? { code: 'AGENT_FAILED', message: command.result } : null;
-  yield* end(
-    draft,
-    task,
-    { state: command.status, result: command.result, error },
-    command.fresh.at('notice', 0),
-    command.wakesByItself ? untilItWakes : command.now,
-  );
   return draft.done(true);
 }
 

@@ -43,6 +43,8 @@ export function* handOver(
     name: names.join(', ').slice(0, 200),
     runsIn: sessionId,
     cancelledBy: sessionId,
+    // What the agent begins in the background while it handles results is the message's own as well.
+    background: parent.background,
   });
   draft.register(row, distinct(holders, parent.id));
   for (const notice of notices) {

@@ -69,7 +69,8 @@ function* ofSession(session: Session, call: CallEvidence): Asking<Parentage | Re
   // A call that names its turn was made by no background task.
   const isProvenEnded = call.state === 'ended' && call.byId === true;
   const tasks = isProvenEnded ? [] : yield* ask('liveTasks', session.id);
-  const oldest = tasks[0];
+  // What was detached is never asked first: what it began below may have closed long ago.
+  const oldest = tasks.find((task) => task.detachedAt === null) ?? tasks[0];
   if (oldest && call.state !== 'running') {
     // What nobody can place may come from background work that the running turn began and has not told of yet.
     const owners = call.state === 'unknown' ? yield* activeOwners(session) : [];

@@ -7,11 +7,13 @@ import { isSettled } from './execution.ts';
 import { giveBackClaim, giveBackHanded, handle, waive } from './hand-over.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
-import { distinct, newExecution } from './registration.ts';
+import { newExecution } from './registration.ts';
 import { rules } from './rules.ts';
 import type { Session } from './session.ts';
 import { end } from './settle.ts';
 import type { Ending } from './settle.ts';
+import type { TaskSeen } from './tasks.ts';
+import { cancelTasks, registerTasks } from './tasks.ts';
 import type { Steer, Turn, TurnStatus } from './turn.ts';
 
 /** The agent is idle again, as its driver saw it. */
@@ -24,7 +26,7 @@ export interface AgentEnded {
   readonly error?: Failure & { readonly kind?: 'capacity' | 'login' | 'agent'; readonly resetsAt?: number };
   readonly usage?: ExecutionUsage;
   /** Background work of the agent that lives as of this event. */
-  readonly tasks: readonly { readonly taskId: string; readonly name: string }[];
+  readonly tasks: readonly TaskSeen[];
   readonly position: number;
   /** Whether the end of a turn proves that a steered text it did not take up never will be. */
   readonly endIsNegativeProof: boolean;
@@ -67,6 +69,7 @@ function* endingTurn(session: Session, nativeTurnId: string): Asking<Turn | unde
 export function* endTurn(draft: Draft, session: Session, turn: Turn, command: AgentEnded): Asking<void> {
   const owners = yield* ask('owners', turn.id);
   yield* registerTasks(draft, session, owners, command);
+  yield* cancelTasks(draft, session, owners);
   for (const steer of yield* ask('openSteers', session.id)) {
     const isProof = steer.state === 'claimed' || command.endIsNegativeProof || !rules.withdraw;
     if (steer.turnId === turn.id && isProof) yield* refuseSteer(draft, session, steer);
@@ -185,50 +188,4 @@ export function* refuseSteer(
   const position = (yield* ask('headPosition', session.id)) - 1;
   draft.add({ do: 'patchInput', id: steer.messageId, set: { steerId: null, wantsSteer: false, position } });
   draft.wake('session', session.id);
-}
-
-/** What the agent still runs by itself becomes `task` executions in the transaction that settles its turn (R6). */
-function* registerTasks(
-  draft: Draft,
-  session: Session,
-  owners: readonly Execution[],
-  command: AgentEnded,
-): Asking<void> {
-  if (!rules.taskSnapshot) return;
-  let place = 0;
-  // A driver may name one twice.
-  for (const task of new Map(command.tasks.map((each) => [each.taskId, each])).values()) {
-    if (yield* ask('taskNamed', session.id, task.taskId)) continue;
-    registerTask(draft, session, owners, { ...task, id: command.fresh.at('execution', 100 + place++) });
-  }
-}
-
-/** Registers one background task under the turn's primary owner, held by the others. */
-export function registerTask(
-  draft: Draft,
-  session: Session,
-  owners: readonly Execution[],
-  task: { readonly id: Execution['id']; readonly taskId: string; readonly name: string },
-): void {
-  const unsettled = owners.filter((owner) => !isSettled(owner.state));
-  // It lives already, so it is counted even below what was cancelled, and is ended with it.
-  const parent = unsettled.find((owner) => owner.kind !== 'late') ?? unsettled[0] ?? null;
-  const cancelled = (parent ?? owners[0])?.cancelRequested ?? null;
-  const counted = parent !== null && parent.background === 'wait';
-  const row = newExecution(draft.now, parent, parent ? 'turn' : 'none', {
-    id: task.id,
-    kind: 'task',
-    name: task.name,
-    project: session.project,
-    runsIn: session.id,
-    reportsTo: rules.taskNotice && counted ? session.id : null,
-    mode: rules.taskNotice && counted ? 'each' : 'none',
-    cancelledBy: session.id,
-    nativeId: task.taskId,
-    detachedAt: parent && parent.background === 'detach' ? draft.now : null,
-    cancelRequested: cancelled && { ...cancelled, actor: { kind: 'parent' } },
-  });
-  if (cancelled) draft.wake('deadline', (parent ?? row).id);
-  const others = rules.holders ? unsettled.map((owner) => owner.id) : [];
-  draft.register(row, parent ? distinct(others, parent.id) : []);
 }

@@ -4,8 +4,6 @@ import {
   markPosition,
   processGone,
   sessionOpened,
-  taskEnded,
-  taskStarted,
   wakeLater,
 } from '../../src/ledger/agent-process.ts';
 import { cancel, stopSession } from '../../src/ledger/cancel.ts';
@@ -21,6 +19,7 @@ import { sendFailed } from '../../src/ledger/send-failed.ts';
 import { advance, beginRun, cancelRun, drained } from '../../src/ledger/sequence.ts';
 import { settle } from '../../src/ledger/settle.ts';
 import { claimSteer, resolveSteer } from '../../src/ledger/steer.ts';
+import { taskEnded, taskStarted } from '../../src/ledger/tasks.ts';
 import { agentEnded } from '../../src/ledger/turn-end.ts';
 import { agentStarted, agentTook } from '../../src/ledger/turn-start.ts';
 

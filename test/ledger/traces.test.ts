@@ -120,3 +120,58 @@ describe('a deadline', () => {
     expect(scene.row(work).verdict).toBeNull();
   });
 });
+
+describe('background work that its message wants cancelled', () => {
+  it('is asked to stop when its turn ends, also what was told of before: it would hold the message', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    const { id, native } = await scene.running(session, { background: 'cancel' });
+    const task = { taskId: 'early', name: 'early' };
+    const command = { now: scene.now, sessionId: session, task, fresh: scene.fresh() };
+    await scene.do({ rule: 'taskStarted', command });
+    expect(scene.task(session, 'early').cancelRequested).toBeNull();
+    await scene.ends(session, native, { tasks: ['early', 'server'] });
+    for (const name of ['early', 'server']) {
+      const { id: taskId, cancelRequested } = scene.task(session, name);
+      expect(cancelRequested).toMatchObject({ actor: { kind: 'parent' } });
+      expect(scene.model.state.wakes.has(`deadline:${taskId}`)).toBe(true);
+      await scene.taskEnds(session, name);
+    }
+    expect(scene.row(id)).toMatchObject({ closed: true, outcome: 'succeeded' });
+  });
+
+  it('is not, where it was cancelled, why the message failed', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    const { id, native } = await scene.running(session, { background: 'cancel', join: 'all' });
+    await scene.ends(session, native, { tasks: ['server'] });
+    const about = { sessionId: session, taskId: 'server', status: 'failed', result: 'killed' } as const;
+    await scene.do({ rule: 'taskEnded', command: { now: scene.now, ...about, fresh: scene.fresh() } });
+    expect(scene.row(id)).toMatchObject({ closed: true, outcome: 'succeeded' });
+  });
+});
+
+describe('background work that its message does not wait for', () => {
+  it('does not hold it either when it is begun while a result is handled', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    const { id, native } = await scene.running(session, { background: 'detach' });
+    const work = await scene.launch(session, native);
+    await scene.ends(session, native);
+    await scene.settle(work);
+    await scene.ends(session, await scene.runs(session), { tasks: ['server'] });
+    expect(scene.row(id).closed).toBe(true);
+  });
+
+  it('is not asked first whose child a call is: what it was begun below is closed', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    const first = await scene.running(session, { background: 'detach' });
+    await scene.ends(session, first.native, { tasks: ['server'] });
+    const second = await scene.running(session);
+    await scene.ends(session, second.native, { tasks: ['server', 'build'] });
+    const caller = { by: 'session', sessionId: session, call: { state: 'ended' } } as const;
+    const work = await scene.launch(session, second.native, { caller });
+    expect(scene.row(work).parentId).toBe(second.id);
+  });
+});

@@ -1,6 +1,7 @@
 import type { SessionId } from '../../base/ids.ts';
 import { FreshIds, Ids } from '../../base/ids.ts';
-import { agentExited, agentWaits, taskEnded, taskStarted } from '../../ledger/agent-process.ts';
+import { agentExited, agentWaits } from '../../ledger/agent-process.ts';
+import { taskEnded, taskStarted } from '../../ledger/tasks.ts';
 import { cancel, stopSession } from '../../ledger/cancel.ts';
 import type { Rule } from '../../ledger/decision.ts';
 import { enqueue } from '../../ledger/enqueue.ts';

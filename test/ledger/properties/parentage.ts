@@ -50,7 +50,7 @@ function expected(state: State, caller: Caller): Expected {
     const holders = [...unsettled.map((row) => row.id), ...(call.byId ? [] : parentsOf(tasks))];
     return { parent, source: 'turn', holders };
   }
-  const [oldest] = tasks;
+  const oldest = tasks.find((task) => task.detachedAt === null) ?? tasks[0];
   if (!oldest) return { refused: call.state === 'ended' ? 'TURN_ENDED' : 'TURN_NOT_PROVEN' };
   const parent = oldest.parentId === null ? undefined : state.executions.get(oldest.parentId);
   if (!parent) return { refused: 'TURN_ENDED' };
