@@ -1,44 +1,53 @@
 import { formatDuration } from './durations.ts';
-import { type Line, type Span, span } from './line.ts';
+import { type Line, type Span, span, type Tone } from './line.ts';
 import type { AgentCapability, AgentCase, AgentCheckReport, AgentFound } from './ports.ts';
-import { pad, plainLine } from './text.ts';
+import { columnsOf, pad, plainLine, wrap } from './text.ts';
 
 /** How many lines of evidence a failed case shows; `--json` has them all. */
 const shownEvidence = 12;
 
-/** What was found of an agent: its program, its version, and each warning on a line that cannot be overlooked. */
-export function foundLines(name: string, { driver, found, version, warnings }: AgentFound): Line[] {
+/** What was found of an agent: its program, its version, and each warning on lines that cannot be overlooked. */
+export function foundLines(
+  name: string,
+  { driver, found, version, warnings }: AgentFound,
+  columns: number,
+): Line[] {
   const what = found ? `found${version === undefined ? '' : `, version ${plainLine(version)}`}` : 'not found';
   const head = [
     span(plainLine(name), 'strong'),
     span(` (${plainLine(driver)}): `),
     span(what, found ? 'plain' : 'bad'),
   ];
-  return [head, ...warnings.map((warning): Line => [span('warning: ', 'warn'), span(plainLine(warning))])];
+  return [head, ...warningLines(warnings, columns)];
+}
+
+/** Each warning on lines of its own; `of`: what it is about, where that is not said above. */
+export function warningLines(warnings: readonly string[], columns: number, of?: string): Line[] {
+  const about = of === undefined ? '' : `${plainLine(of)}: `;
+  return warnings.flatMap((warning) =>
+    hanging([span('warning: ', 'warn')], `${about}${plainLine(warning)}`, 'plain', columns),
+  );
 }
 
 /** One case as a row, as it ends; a failed one with the end of its evidence below it. */
-export function caseLines({ name, title, outcome, evidence, tookMs }: AgentCase): Line[] {
+export function caseLines({ name, title, outcome, evidence, tookMs }: AgentCase, columns: number): Line[] {
   const took = outcome.state === 'skipped' ? '' : formatDuration(tookMs);
   const head = [span(pad(name, nameColumns)), state(outcome.state), span(pad(took, tookColumns), 'dim')];
-  if (outcome.state === 'passed') {
-    const seen = tellingLine(evidence);
-    return [[...head, span(title), ...(seen === undefined ? [] : [span(`  ${seen}`, 'dim')])]];
-  }
-  const row = [...head, span(plainLine(outcome.reason), outcome.state === 'failed' ? 'bad' : 'dim')];
-  if (outcome.state === 'skipped') return [row];
-  const last = evidence.slice(-shownEvidence).map((line): Line => [span(`    ${plainLine(line)}`, 'dim')]);
-  return [row, ...last];
+  if (outcome.state === 'passed') return hanging(head, title, 'plain', columns);
+  const tone = outcome.state === 'failed' ? 'bad' : 'dim';
+  const row = hanging(head, plainLine(outcome.reason), tone, columns);
+  if (outcome.state === 'skipped') return row;
+  const last = evidence.slice(-shownEvidence);
+  return [...row, ...last.flatMap((line) => hanging([span('    ')], plainLine(line), 'dim', columns))];
 }
 
 /** What the driver declares, what it means, and whether a case saw it. */
-export function capabilityLines(capabilities: readonly AgentCapability[]): Line[] {
-  const rows = capabilities.map((capability) => [
-    span(pad(capability.name, nameColumns)),
-    span(pad(shownValue(capability.value), valueColumns)),
-    proof(capability),
-    span(capability.meaning),
-  ]);
+export function capabilityLines(capabilities: readonly AgentCapability[], columns: number): Line[] {
+  const rows = capabilities.flatMap((capability) => {
+    const { name, value, meaning } = capability;
+    const head = [span(pad(name, nameColumns)), span(pad(shownValue(value), valueColumns))];
+    return hanging([...head, proof(capability)], meaning, 'plain', columns);
+  });
   const heading = [
     pad('CAPABILITY', nameColumns),
     pad('DECLARED', valueColumns),
@@ -50,12 +59,7 @@ export function capabilityLines(capabilities: readonly AgentCapability[]): Line[
 
 /** The heading of the rows of cases. */
 export function caseHeading(): Line {
-  const heading = [
-    pad('CASE', nameColumns),
-    pad('RESULT', stateColumns),
-    pad('TIME', tookColumns),
-    'REASON OR EVIDENCE',
-  ];
+  const heading = [pad('CASE', nameColumns), pad('RESULT', stateColumns), pad('TIME', tookColumns), 'WHAT'];
   return [span(heading.join(''), 'dim')];
 }
 
@@ -71,30 +75,38 @@ const nameColumns = 19;
 const stateColumns = 9;
 const tookColumns = 7;
 const valueColumns = 14;
-const proofColumns = 39;
+const proofColumns = 14;
 
 function state(name: AgentCase['outcome']['state']): Span {
   const tone = name === 'passed' ? 'good' : name === 'failed' ? 'bad' : 'dim';
   return span(pad(name, stateColumns), tone);
 }
 
+// Which cases proved it, `--json` says.
 function proof({ proof: kind, cases }: AgentCapability): Span {
   switch (kind) {
     case 'proved':
-      return span(pad(`proved by ${cases.join(', ')}`, proofColumns), 'good');
+      return span(pad('proved', proofColumns), 'good');
     case 'refuted':
-      return span(pad(`refuted by ${cases.join(', ')}`, proofColumns), 'bad');
+      return span(pad('refuted', proofColumns), 'bad');
     case 'declared':
-      return span(pad(cases.length === 0 ? 'declared; no case' : 'declared; not shown', proofColumns), 'dim');
+      return span(pad(cases.length === 0 ? 'no case' : 'not shown', proofColumns), 'dim');
   }
 }
 
-function shownValue(value: string | boolean): string {
-  return typeof value === 'string' ? value : value ? 'yes' : 'no';
+/** A text behind a head, broken to the width of the screen; below the head where there is no room beside it. */
+function hanging(head: Line, text: string, tone: Tone, columns: number): Line[] {
+  const used = head.reduce((sum, piece) => sum + columnsOf(piece.text), 0);
+  const isBeside = columns - used >= narrowest;
+  const indent = ' '.repeat(isBeside ? used : 4);
+  const lines = wrap(text, columns - indent.length).map((line): Line => [span(indent), span(line, tone)]);
+  return isBeside
+    ? lines.map((line, row) => (row === 0 ? [...head, ...line.slice(1)] : line))
+    : [head, ...lines];
 }
 
-// The last thing that was seen of the agent, before it was left or ended as every case ends.
-function tellingLine(evidence: readonly string[]): string | undefined {
-  const line = evidence.findLast((one) => !/^(end|detach) → |^@\S+ exited /.test(one));
-  return line === undefined ? undefined : plainLine(line);
+const narrowest = 20;
+
+function shownValue(value: string | boolean): string {
+  return typeof value === 'string' ? value : value ? 'yes' : 'no';
 }

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Bench, until } from '../../test/cli/bench.ts';
+import { capabilityLines, caseLines } from './agent-report.ts';
 import type { AgentCase, AgentCheckReport, AgentCheckRequest } from './ports.ts';
 
 let bench: Bench;
@@ -68,13 +69,13 @@ it('a check prints what was found, each case and what is proved, with exit code 
     'mine (codex): found, version 9.9.9',
     'warning: this version was never proved',
     '',
-    expect.stringMatching(/^CASE +RESULT +TIME +REASON OR EVIDENCE$/),
-    expect.stringMatching(/^open +passed +0\.1s +an idle conversation is idle  answer → false$/),
+    expect.stringMatching(/^CASE +RESULT +TIME +WHAT$/),
+    expect.stringMatching(/^open +passed +0\.1s +an idle conversation is idle$/),
     expect.stringMatching(/^toolCall +skipped +no tools$/),
     '',
     expect.stringMatching(/^CAPABILITY +DECLARED +PROOF +MEANING$/),
-    expect.stringMatching(/^steer +proven +proved by steerTaken +it can$/),
-    expect.stringMatching(/^limits +yes +declared; not shown +it tells$/),
+    expect.stringMatching(/^steer +proven +proved +it can$/),
+    expect.stringMatching(/^limits +yes +not shown +it tells$/),
     '',
     '1 passed, 0 failed, 1 skipped',
     '',
@@ -89,6 +90,35 @@ it('a case that failed shows its evidence, and the exit code is 1', async () => 
     /simpleTurn +failed +1\.5s +the answer is empty\n {4}@1 turnStarted \{\}\n {4}@2 turnEnded \{\}\n/,
   );
   expect(out).toContain('1 passed, 1 failed, 0 skipped');
+});
+
+it('a check is broken to the width of the screen, with nothing cut off', () => {
+  const long = { ...passed, title: 'a conversation that is idle says so, and goes on saying so' };
+  const capability = {
+    name: 'steer',
+    value: true,
+    proof: 'declared',
+    cases: [],
+    meaning: 'it can take a text in',
+  };
+  const lines = [
+    ...caseLines(long, 60),
+    ...capabilityLines([{ ...capability, proof: 'declared' }], 60).slice(1),
+  ];
+  expect(
+    lines.map((line) =>
+      line
+        .map(({ text }) => text)
+        .join('')
+        .trimEnd(),
+    ),
+  ).toEqual([
+    'open               passed   0.1s   a conversation that is',
+    '                                   idle says so, and goes on',
+    '                                   saying so',
+    'steer              yes           no case',
+    '    it can take a text in',
+  ]);
 });
 
 it('with --json a check is one document', async () => {
@@ -124,9 +154,11 @@ it('a list asks the server for its profiles, and what each look found', async ()
   const { code, out } = await bench.stemma('agent', 'ls');
   expect(code).toBe(0);
   const rows = out.split('\n').map((line) => line.split(/ {2,}/));
-  expect(rows[1]).toEqual(['mine', 'acp', '1.2', '2', 'agent --acp']);
+  expect(rows[0]).toEqual(['NAME', 'DRIVER', 'PROGRAM', 'COMMAND']);
+  expect(rows[1]).toEqual(['mine', 'acp', 'found 1.2', 'agent --acp']);
   expect(rows[2]).toEqual(['gone', 'acp', 'not found', 'agent --acp']);
   expect(rows[3]).toEqual(['mute', 'acp', 'found', 'agent --acp']);
+  expect(out.trimEnd().split('\n').slice(-2)).toEqual(['warning: mine: a', 'warning: mine: b']);
 });
 
 it('without a server, or for a file that is named, a list looks here', async () => {

@@ -4,6 +4,7 @@ import { type Line, type Span, span } from './line.ts';
 import { clip, columnsOf, plainBlock, wrap } from './text.ts';
 import {
   holdingWords,
+  isBeginning,
   remarksOn,
   shortId,
   type Signs,
@@ -170,14 +171,10 @@ function holdingLines(view: TreeView, options: TreeOptions, room: number): Line[
   return isMany ? [...lines, [span(`waits for ${held.length - shown.length} more`, 'warn')]] : lines;
 }
 
-/** How long an agent may take to begin before that is worth a line; milliseconds. */
-const beginsWithinMs = 5_000;
-
 // The line of the root says already that the root itself runs.
-function isToldByRoot({ executionId, why, since }: Holding, view: TreeView, now: number): boolean {
-  if (executionId !== view.root) return false;
-  const isBeginning = why === 'starting' && now - Date.parse(since) < beginsWithinMs;
-  return isBeginning || why === 'running' || why === 'queued' || why === 'waiting';
+function isToldByRoot(holding: Holding, view: TreeView, now: number): boolean {
+  if (holding.executionId !== view.root) return false;
+  return isBeginning(holding, now) || ['running', 'queued', 'waiting'].includes(holding.why);
 }
 
 /** What things of a tree are called, by the ids of executions and of notices. */

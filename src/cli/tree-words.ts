@@ -163,9 +163,17 @@ export function holdingWords(holding: Holding, names: ReadonlyMap<string, string
   const known = names.get(noticeId) ?? names.get(executionId);
   const name = known ?? plainLine(holding.name ?? shortId(noticeId || executionId));
   const facts = [sinceWords(holding, now), untilWords(holding, now)];
-  if (!isToldByState.has(holding.why)) facts.push(evidenceWords(holding));
+  if (!isToldByState.has(holding.why) && !isBeginning(holding, now)) facts.push(evidenceWords(holding));
   const told = facts.filter((fact) => fact !== '').join(', ');
   return name.endsWith(')') ? `${name.slice(0, -1)}, ${told})` : `${name} (${told})`;
+}
+
+/** How long an agent may take to begin before that is worth a word; milliseconds. */
+const beginsWithinMs = 5_000;
+
+/** Whether an agent has its text to begin with since a moment ago. */
+export function isBeginning({ why, since }: Holding, now: number): boolean {
+  return why === 'starting' && now - Date.parse(since) < beginsWithinMs;
 }
 
 /** What the server saw, with ids short enough to read and long enough to name one thing. */

@@ -1,5 +1,12 @@
 import { describeError, StemmaError } from '../../base/errors.ts';
-import { capabilityLines, caseHeading, caseLines, foundLines, summaryLine } from '../agent-report.ts';
+import {
+  capabilityLines,
+  caseHeading,
+  caseLines,
+  foundLines,
+  summaryLine,
+  warningLines,
+} from '../agent-report.ts';
 import { findConfigFile } from '../config-file.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
@@ -38,21 +45,26 @@ const configOption = [
 
 async function list(context: CliContext, _args: readonly unknown[], options: Options): Promise<number> {
   const items = await listings(context, options);
+  const isModelKnown = items.some(({ model }) => model !== undefined);
   const rows = items.map(({ name, driver, model, command, check }): Cell[] => [
     plainLine(name),
     plainLine(driver),
-    plainLine(model ?? ''),
-    versionCell(check),
-    check && check.warnings.length > 0 ? span(String(check.warnings.length), 'warn') : '',
+    ...(isModelKnown ? [plainLine(model ?? '')] : []),
+    programCell(check),
     plainLine(command.join(' ')),
   ]);
-  const heading = ['NAME', 'DRIVER', 'MODEL', 'VERSION', 'WARNINGS', 'COMMAND'];
-  return printPage(context, { items }, heading, rows, 'There is no agent profile.');
+  const heading = ['NAME', 'DRIVER', ...(isModelKnown ? ['MODEL'] : []), 'PROGRAM', 'COMMAND'];
+  const exitCode = printPage(context, { items }, heading, rows, 'There is no agent profile.');
+  const { columns } = context.style();
+  if (!context.isJson)
+    for (const { name, check } of items) context.lines(warningLines(check?.warnings ?? [], columns, name));
+  return exitCode;
 }
 
-function versionCell(check: AgentListing['check']): Cell {
+function programCell(check: AgentListing['check']): Cell {
   if (check === undefined) return span('no answer', 'warn');
-  return check.found ? plainLine(check.version ?? 'found') : span('not found', 'bad');
+  if (!check.found) return span('not found', 'bad');
+  return check.version === undefined ? 'found' : `found ${plainLine(check.version)}`;
 }
 
 // A server knows its own profiles and its own machine. Without one, or for a file that is named, they are those that a
@@ -78,6 +90,7 @@ async function check(context: CliContext, args: readonly unknown[], options: Opt
   const name = requiredText(args[0], 'name');
   const only = textOf(options['case']);
   const isLive = !context.isJson;
+  const { columns } = context.style();
   const report = await context.interruptible(async (signal) => {
     const checked = await context.deps.checkAgentOffline({
       ...agentsRequest(context, options),
@@ -88,10 +101,10 @@ async function check(context: CliContext, args: readonly unknown[], options: Opt
       signal,
       onFound: (found) => {
         if (!isLive) return;
-        context.lines(foundLines(name, found));
+        context.lines(foundLines(name, found, columns));
         if (found.found) context.lines([[], caseHeading()]);
       },
-      onCase: (result) => isLive && context.lines(caseLines(result)),
+      onCase: (result) => isLive && context.lines(caseLines(result, columns)),
     });
     // What was started is gone by now; half a check is no check.
     signal.throwIfAborted();
@@ -104,7 +117,8 @@ async function check(context: CliContext, args: readonly unknown[], options: Opt
 }
 
 function printEnd(context: CliContext, report: AgentCheckReport): void {
-  context.lines([[], ...capabilityLines(report.capabilities), [], summaryLine(report)]);
+  const { columns } = context.style();
+  context.lines([[], ...capabilityLines(report.capabilities, columns), [], summaryLine(report)]);
 }
 
 function agentsRequest({ deps }: CliContext, options: Options): AgentsRequest {
