@@ -107,7 +107,7 @@ function describeProblem(problem: YamlProblem): string {
 
 function syntaxProblem(source: Source, error: YAMLError): YamlProblem {
   const isSecond = error.code === 'MULTIPLE_DOCS';
-  const isNested = /^Nested mappings are not allowed/.test(error.message);
+  const isNested = error.message.startsWith('Nested mappings are not allowed');
   const hint = isNested ? ' A text with ": " in it must be in quotes.' : '';
   const why = isSecond
     ? 'a second document begins here, and one is expected'

@@ -20,6 +20,7 @@ import type { SqliteStore } from '../store/sqlite/store.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { createAgents } from './agents.ts';
 import { createApp } from './app.ts';
+import type { CrashLog } from './crash.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { ownDataDirectory, readLine, writePrivate } from './data-directory.ts';
 import type { ServerState } from './edge-ports.ts';
@@ -37,6 +38,8 @@ export interface Installation {
   readonly self: readonly string[];
   readonly examplesDirectory: string;
   readonly pageDirectory: string;
+  /** Hears where the log of a server is, before anything else can go wrong. */
+  readonly onLog?: (place: CrashLog) => void;
 }
 
 /** The drivers that there are. `stopping`: aborted when the server stops, so that it waits for no agent to come up. */
@@ -70,6 +73,7 @@ async function startIn(
   opened: (() => Promise<void>)[],
 ): Promise<RunningServer> {
   const log = openLog(directory.logFile);
+  installation.onLog?.({ log, file: directory.logFile });
   const store = await openStore(directory);
   opened.push(() => store.close());
   const stopping = new AbortController();

@@ -2,24 +2,28 @@
 import { fileURLToPath } from 'node:url';
 import { processDeps } from '../cli/process-deps.ts';
 import { runCli } from '../cli/program.ts';
-import { runDemoAgent } from '../drivers/demo/demo-agent.ts';
-import { checkAgentOffline, listAgentsOffline } from './check-agent.ts';
-import { startServer } from './server.ts';
+import { tellCrashes } from './crash.ts';
+import type { Installation } from './server.ts';
 import { packageFile, packageVersion } from './version.ts';
 
+const argv = process.argv.slice(2);
 const process_ = processDeps(fileURLToPath(import.meta.url));
-const installation = {
+const installation: Installation = {
   self: process_.self,
   examplesDirectory: packageFile('examples'),
   pageDirectory: packageFile('web', 'public'),
+  onLog: tellCrashes(argv).logTo,
 };
 
-process.exitCode = await runCli(process.argv.slice(2), {
+// A command that only asks a server has no use for the server's own parts: they are loaded when they are.
+process.exitCode = await runCli(argv, {
   ...process_,
   version: await packageVersion(),
   examplesDirectory: installation.examplesDirectory,
-  startServer: (options) => startServer(options, installation),
-  runDemoAgent,
-  checkAgentOffline: (request) => checkAgentOffline(request, installation),
-  listAgentsOffline: (request) => listAgentsOffline(request, installation),
+  startServer: async (options) => (await import('./server.ts')).startServer(options, installation),
+  runDemoAgent: async (args) => (await import('../drivers/demo/demo-agent.ts')).runDemoAgent(args),
+  checkAgentOffline: async (request) =>
+    (await import('./check-agent.ts')).checkAgentOffline(request, installation),
+  listAgentsOffline: async (request) =>
+    (await import('./check-agent.ts')).listAgentsOffline(request, installation),
 });
