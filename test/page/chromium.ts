@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { WebSocket } from 'ws';
-import { waitFor } from '../e2e/wait-for.ts';
+import { patienceMs, waitFor } from '../e2e/wait-for.ts';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 
@@ -16,6 +16,9 @@ export function findChromium(): string | undefined {
     .flatMap((name) => folders.map((folder) => join(folder, name)))
     .find((path) => existsSync(path));
 }
+
+/** A command that the browser loses, as one in a page that is just going elsewhere, is given up after this. */
+const answerMs = 10_000;
 
 type Message = { id?: number; result?: unknown; error?: { message: string } };
 type Send = (method: string, params?: object, sessionId?: string) => Promise<unknown>;
@@ -108,7 +111,7 @@ export class Tab {
   }
 
   /** Waits until an expression in the page is true. */
-  async until(expression: string, withinMs = 15_000): Promise<void> {
+  async until(expression: string, withinMs = patienceMs): Promise<void> {
     const seen = (): Promise<unknown> => this.read('location.href + "\\n" + document.body.innerText');
     await waitFor(expression, () => this.read<boolean>(`Boolean(${expression})`), { withinMs, seen });
   }
@@ -163,7 +166,14 @@ function sender(socket: WebSocket): Send {
   return async (method, params = {}, sessionId) => {
     const id = ++count;
     socket.send(JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) }));
-    const { result, error } = await new Promise<Message>((resolve) => waiting.set(id, resolve));
+    const { result, error } = await new Promise<Message>((resolve) => {
+      const give = (): void => resolve({ error: { message: `no answer within ${answerMs} ms` } });
+      const timer = setTimeout(give, answerMs);
+      waiting.set(id, (message) => {
+        clearTimeout(timer);
+        resolve(message);
+      });
+    });
     if (error) throw new Error(`${method}: ${error.message}`);
     return result;
   };
