@@ -20,12 +20,14 @@ describe('the examples', () => {
 
   it('stemma.yaml is valid, also with every comment taken away', async () => {
     const file = `${directory}stemma.yaml`;
-    expect(Object.keys((await loadConfigFile(file)).agents ?? {})).toEqual(['codex', 'gemini']);
+    // What init writes names no program: it would be missing on most machines.
+    expect((await loadConfigFile(file)).agents).toBeUndefined();
     const open = readFileSync(file, 'utf8')
-      .replace(/^# (server:|  (?:host|port|publicUrl):)/gm, '$1')
+      .replace(/^# (agents:|server:| {2})/gm, '$1')
       .replace(/^ {4}# /gm, '    ');
     expect(configMistakes(open, 'open.yaml')).toBeUndefined();
     expect(open).toContain('\n  publicUrl: ');
+    expect(open).toMatch(/^agents:\n {2}codex:\n[^]*^ {4}model: [^]*^ {2}gemini:\n/m);
   });
 
   it('have, in the run file and in the demo, the messages that the demo script knows', async () => {

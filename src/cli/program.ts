@@ -119,8 +119,8 @@ const verbs: readonly ((registrar: Registrar) => void)[] = [
 ];
 
 const exitHelp = `
-Exit codes: 0 ok, 1 failed or cancelled, 2 usage, 3 not found, 4 conflict, 5 configuration, 6 server unreachable,
-7 waiting for capacity or login, 8 waiting for input, 124 timed out, 130 and 143 ended by a signal.`;
+Exit codes: 0 ok, 1 failed or cancelled, 2 usage, 3 not found, 4 conflict, 5 configuration, token or agent,
+6 server unreachable, 7 waiting for capacity or login, 8 waiting for input, 124 timed out, 130 and 143 ended by a signal.`;
 
 // Commander calls an action with the declared arguments, then the options, then the command itself.
 function action(deps: CliDeps, finish: (exitCode: number) => void, handler: VerbHandler) {
