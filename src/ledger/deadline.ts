@@ -47,13 +47,14 @@ export interface Heartbeat {
   readonly until: number;
 }
 
-/** Moves its deadline, and tells it whether somebody wants it to stop. */
+/** Moves its deadline, if it has one, and tells it whether somebody wants it to stop. */
 export function* heartbeat(command: Heartbeat): Rule<{ readonly cancelRequested: boolean }> {
   const row = yield* ask('execution', command.id);
   if (!row) return refuse('NOT_FOUND', `No execution ${command.id}.`, { id: command.id });
   const draft = new Draft(command.now);
-  const isProgram = !(yield* endsByItself(row));
-  if (isProgram && !isSettled(row.state)) draft.patch(row.id, { deadlineAt: command.until });
+  // Whose process is ours, that of a check say, needs not beat: we see its end.
+  const mustBeat = row.deadlineAt !== null && !(yield* endsByItself(row));
+  if (mustBeat && !isSettled(row.state)) draft.patch(row.id, { deadlineAt: command.until });
   return draft.done({ cancelRequested: row.cancelRequested !== null || isSettled(row.state) });
 }
 

@@ -79,7 +79,7 @@ export class Stopping {
         this.cancelTree({ id: root, request, verdict: 'CANCELLED', join: true }),
       ),
     );
-    await sessions.of(id).end('the session was stopped');
+    await sessions.of(id).endStopped();
     return { ok: true, value: undefined };
   }
 
@@ -120,8 +120,8 @@ export class Stopping {
     const { store, clock, ids, commands, sessions } = this.#context;
     const row = await store.read(() => ask('execution', id));
     if (!row || isSettled(row.state)) return;
-    // An outside program is told by the answer to its next heartbeat, and is lost when none comes.
-    if (row.kind === 'outside') return;
+    // A program that beats is told by the answer to its next heartbeat, and is lost when none comes.
+    if (row.deadlineAt !== null) return;
     // It lives in the agent's process, and settles when its end is seen.
     if (row.kind === 'task' && row.runsIn !== null) return sessions.of(row.runsIn).stopTasks();
     if ((await commands.end(id)) === 'unkillable') return this.#context.report('process.unkillable', { id });

@@ -129,6 +129,13 @@ export class SessionTurns {
     return this.#serial.run(() => this.#end(reason));
   }
 
+  /** Ends the agent's process, unless a person's message has begun the session again since it was stopped. */
+  endStopped(): Promise<void> {
+    return this.#serial.run(async () => {
+      if ((await this.#session())?.state === 'stopped') await this.#end('the session was stopped');
+    });
+  }
+
   /** Stops listening; the agent lives on. */
   detach(): Promise<void> {
     this.#isDetached = true;

@@ -32,6 +32,23 @@ export function stoppingCases({ scenario, alone }: Scenarios): void {
       await waitFor('its process is gone', () => s.processes().length === 0);
     });
 
+    scenario(
+      'a cancelled program of any kind that beats is told, and holds its tree until it ends',
+      async (s) => {
+        const body = { name: 'build', kind: 'workflow' } as const;
+        const { id } = await s.client.call('registerExecution', { body });
+        const cancelled = s.client.call('cancelExecution', { id });
+        await s.until('it is told', async () => {
+          const { cancelRequested } = await s.client.call('heartbeatExecution', { id, body: {} });
+          return cancelRequested;
+        });
+        expect(await s.tree(id)).toMatchObject({ closed: false });
+        await s.client.call('settleExecution', { id, body: { state: 'cancelled' } });
+        await cancelled;
+        expect(await s.tree(id)).toMatchObject({ closed: true, outcome: 'cancelled' });
+      },
+    );
+
     alone('cancelling a tree ends grandchildren and their processes, and the sequence stops', async (s) => {
       const { runId, sessionId } = await s.run('worker', ['Nest it.', 'And now the next one.']);
       const leaf = await leafOf(s);

@@ -21,6 +21,9 @@ export function checkOutcomes(context: CommitContext): void {
     if (row.state === 'cancelled' && was?.state !== 'cancelled') checkCancelled(context, row);
     const isStopped = row.error?.message.startsWith('Its turn was stopped') && !isOwnWake(context, row);
     if (isStopped && !was?.error) checkCancelled(context, row);
+    const isEnded = row.error?.message === 'the session was stopped' && row.kind === 'message';
+    if (isEnded && !was?.error && row.cancelRequested === null)
+      world.violations.report('BYSTANDER', `${describe(row)} came after the stop, and was ended by it`);
     if (row.parentId === null && row.closed && !was?.closed) checkRoot(context, row);
   }
   checkDropped(context);
