@@ -37,9 +37,11 @@ export function runLines(run: Run, columns: number): Line[] {
   const unsent = messages.filter(({ attempts }) => attempts.length === 0).length;
   const end = state === 'ended' ? `ended: ${outcome ?? 'closed'}` : state;
   const code = outcomeCode === undefined ? '' : ` (${plainLine(outcomeCode)})`;
-  const counts = `${closed} of ${messages.length} messages closed, ${unsent} ${state === 'ended' ? 'never sent' : 'not sent yet'}`;
-  const title = name === undefined ? id : `${plainLine(name)} ${id}`;
-  return wrap(`run ${title} ${end}${code}: ${counts}.`, columns).map((line) => [span(line, 'strong')]);
+  const left = unsent === 0 ? '' : `, ${unsent} ${state === 'ended' ? 'never sent' : 'not sent yet'}`;
+  // A run without a name is called so.
+  const title = name === undefined || name === 'run' ? `run ${id}` : `run ${plainLine(name)} (${id})`;
+  const text = `${title} ${end}${code}; ${closed} of ${messages.length} messages closed${left}.`;
+  return wrap(text, columns).map((line) => [span(line, 'strong')]);
 }
 
 // What a run that ended did not come to stays in sight: it is what is left to do.

@@ -394,7 +394,59 @@ describe('run', () => {
   });
 });
 
+describe('ls', () => {
+  it('shows as open what ended itself and waits for something below, and says for what', async () => {
+    const row = { id: exe, name: 'Hello.', kind: 'message', createdAt: instant, ageMs: 8_000 };
+    const holding = [{ executionId: 'exe_2', name: 'tests', why: 'running', since: instant, evidence: 'x' }];
+    const own = [{ executionId: exe, name: 'Hello.', why: 'running', since: instant, evidence: 'x' }];
+    const open = { executions: 1, notices: 0 };
+    bench.server.routes['GET /monitor'] = () => ({
+      body: {
+        items: [
+          { ...row, state: 'succeeded', holding, open },
+          { ...row, state: 'running', holding: own, open },
+        ],
+        eventCursor: 'c',
+      },
+    });
+    const { out } = await bench.stemma('ls');
+    expect(out.split('\n').slice(1, 3)).toEqual([
+      expect.stringMatching(/^exe_01A+  ◎ open     8\.0s  message Hello\.  tests \(running \S+\)$/),
+      expect.stringMatching(/^exe_01A+  ● running  8\.0s  message Hello\.$/),
+    ]);
+  });
+});
+
 describe('why', () => {
+  it('of a run says where the run stands, and then what holds the message at which it stands', async () => {
+    const id = 'run_01AAAAAAAAAAAAAAAAAAAAAAAA';
+    const failed = { state: 'failed', closed: true, outcome: 'failed' } as const;
+    const attempts = [{ executionId: exe, attempt: 1, ...failed }];
+    const body = {
+      id,
+      project: 'p',
+      name: 'nightly',
+      state: 'ended',
+      outcome: 'failed',
+      messages: [
+        { index: 0, text: 'One.', attempts },
+        { index: 1, text: 'Two.', attempts: [] },
+      ],
+    };
+    bench.server.routes[`GET /runs/${id}`] = () => ({ body });
+    bench.server.routes[`GET /executions/${exe}`] = () => ({ body: execution(failed) });
+    bench.server.routes[`GET /executions/${exe}/tree`] = () => ({ body: tree(execution(failed)) });
+    const { code, out } = await bench.stemma('why', id);
+    expect({ code, lines: out.trim().split('\n') }).toEqual({
+      code: 0,
+      lines: [
+        `run nightly (${id}) ended: failed; 1 of 2 messages closed, 1 never sent.`,
+        'message Hello. is closed: failed. Nothing holds it.',
+      ],
+    });
+    expect((await bench.stemma('tree', id)).out).toContain('⊘ message Two. (never sent)');
+  });
+
   it('walks down to what holds it, and says what one can do', async () => {
     const child = execution({ id: 'exe_C', parentId: exe, kind: 'workflow', name: 'nightly' });
     const step = execution({ id: 'exe_S', parentId: 'exe_C', kind: 'step', name: 'tests' });

@@ -70,7 +70,9 @@ function monitorRow(row: MonitorRow, { now, signs }: ListStyle): Cell[] {
   const isLive = row.state === 'running' || row.state === 'queued';
   const state = `${signOf(root, signs).text} ${isLive ? row.state : 'open'}`;
   const names = new Map([[row.id, 'itself']]);
-  const held = row.holding.map((holding) =>
+  // That it runs itself, its state says.
+  const others = row.holding.filter(({ executionId, why }) => executionId !== row.id || why !== row.state);
+  const held = others.map((holding) =>
     holdingWords({ ...holding, name: holding.name ?? 'a result' }, names, now),
   );
   const title = clip(titleOf({ ...row, attempt: 1 }), longestName);
