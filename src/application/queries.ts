@@ -2,7 +2,7 @@ import type { IdKinds, IdResolution, Queries, Resolution, ResolvableKind } from 
 import type { ExecutionId, SessionId } from '../base/ids.ts';
 import { executionKinds, executionStates } from '../contract/execution.ts';
 import type { ListQuery, Page } from '../contract/page.ts';
-import { defaultLimit, largestLimit } from '../contract/page.ts';
+import { largestLimit } from '../contract/page.ts';
 import type { Execution } from '../ledger/execution.ts';
 import type { Session as WireSession } from '../contract/session.ts';
 import type { Notice } from '../ledger/notice.ts';
@@ -10,7 +10,7 @@ import { ask } from '../ledger/questions.ts';
 import type { Session } from '../ledger/session.ts';
 import type { NoticeFilter, Page as ViewPage, Tree } from '../store/views.ts';
 import type { ApplicationContext } from './context.ts';
-import { asksForOthers, chosen, idOf, invalidCursor, paging } from './list-filters.ts';
+import { asksForOthers, chosen, idOf, paging } from './list-filters.ts';
 import { toExecution, toMonitorRow, toNotice, toRun, toSession, toTree } from './wire.ts';
 
 /** Most executions that one answer shows of a tree. */
