@@ -12,6 +12,7 @@ export type Decision<T> =
   | { readonly ok: true; readonly effects: readonly Effect[]; readonly value: T }
   | Refusal;
 
+/** A rule said no: why, for programs (`code`, `data`) and for people (`message`). Nothing was changed. */
 export interface Refusal {
   readonly ok: false;
   readonly code: ErrorCode;
@@ -31,7 +32,8 @@ export function refuse(
   return { ok: false, code, message, data };
 }
 
-interface Ending {
+/** How an execution ended. */
+export interface Ending {
   readonly state: SettledState;
   readonly error?: Failure | null;
   readonly result?: string | null;

@@ -16,6 +16,7 @@ export type ExecutionKind =
 
 /** `queued → running → succeeded | failed | cancelled | lost`; the last four are settled and never change. */
 export type ExecutionState = 'queued' | 'running' | SettledState;
+/** The terminal states. `lost`: the evidence vanished, after a fence. */
 export type SettledState = 'succeeded' | 'failed' | 'cancelled' | 'lost';
 
 /** How the parent was found (invariant 8); `none` is a visible root. */
@@ -24,6 +25,7 @@ export type ParentSource = 'explicit' | 'turn' | 'task' | 'none';
 /** Who hears of the end: a notice of its own, a share in a controller's batch, or nobody but its program. */
 export type ReportMode = 'each' | 'batch' | 'none';
 
+/** What an execution may wait for; `stopsClock` says which of them stop the clock of a message. */
 export type WaitsFor = 'input' | 'capacity' | 'login' | 'lane' | 'slot' | 'workspace' | 'dependency';
 
 /** The one field that says what an execution waits for. Instants are UTC milliseconds. */
@@ -47,17 +49,20 @@ export interface Actor {
   readonly name?: string;
 }
 
+/** The latch: who asked for the end of an execution, and when first (UTC milliseconds). Never taken back. */
 export interface CancelRequest {
   readonly actor: Actor;
   readonly at: number;
   readonly reason?: string;
 }
 
+/** Why something failed: a code of `base/errors.ts` and a text for people. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
 }
 
+/** What it used of a model, as far as its driver was told. */
 export interface ExecutionUsage {
   readonly inputTokens?: number;
   readonly outputTokens?: number;
@@ -105,7 +110,7 @@ export interface Execution {
   readonly drain: number | null;
   /** `CANCELLED`, or the code of the failure that its root must report whatever its own state is. */
   readonly verdict: string | null;
-  /** Failed last attempts below a root with `join: 'all'`. */
+  /** Failed last attempts below a message with `join: 'all'`. */
   readonly failures: number;
   readonly outcome: Outcome | null;
   readonly outcomeCode: string | null;
@@ -123,6 +128,7 @@ export interface Execution {
   readonly nativeId: string | null;
 }
 
+/** What a root, or a message of a run, came to. */
 export type Outcome = 'succeeded' | 'failed' | 'cancelled';
 
 type ExecutionInput = 'start' | 'requeue' | SettledState;

@@ -6,8 +6,10 @@ import type { Caller, Parentage } from './parent.ts';
 import { findParent } from './parent.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
-import { countsForJoin, depthLimit, newExecution, refusalBelow, refusalOfAnother } from './registration.ts';
+import { depthLimit, newExecution, refusalBelow, refusalOfAnother } from './registration.ts';
 import type { PlannedMessage, Session } from './session.ts';
+import { newRun } from './session.ts';
+import { addFailure } from './settle.ts';
 
 /** One launch, whatever path it comes by: the single way in which work begins below something. */
 export interface Launch {
@@ -33,6 +35,7 @@ export interface Launch {
   };
 }
 
+/** The registered execution: durable before whoever asked hears of it. */
 export interface Launched {
   readonly execution: Execution;
   /** False when this very registration was made before. */
@@ -113,35 +116,15 @@ function rowOf(command: Launch, found: Parentage, attempt: number): Execution {
 
 function host(draft: Draft, command: Launch, row: Execution, hosts: NonNullable<Launch['hosts']>): void {
   draft.add({ do: 'insertSession', row: { ...hosts.session, hostedBy: row.id, project: row.project } });
-  draft.add({
-    do: 'insertRun',
-    row: {
-      id: hosts.runId,
-      project: row.project,
-      name: row.name,
-      sessionId: hosts.session.id,
-      ownerId: row.id,
-      plan: hosts.plan,
-      cursor: 0,
-      currentId: null,
-      state: 'running',
-      outcome: null,
-      outcomeCode: null,
-      cancelRequested: false,
-      createdAt: command.now,
-      endedAt: null,
-    },
-  });
-  draft.wake('run', hosts.runId);
+  const { runId: id, session, plan } = hosts;
+  const about = { id, project: row.project, name: row.name, sessionId: session.id, ownerId: row.id, plan };
+  draft.add({ do: 'insertRun', row: newRun({ ...about, createdAt: command.now }) });
+  draft.wake('run', id);
 }
 
 /** `join: 'all'` counts the last attempt of each thing: a new attempt takes back the failure of the one before. */
 function* uncountEarlierFailure(draft: Draft, row: Execution): Asking<void> {
   if (row.key === null) return;
   const earlier = yield* ask('latestKeyed', row.rootId, row.key);
-  // Whether it was counted is its own matter: messages below one root may ask for different joins.
-  if (!earlier || earlier.join !== 'all' || earlier.parentId === null || !countsForJoin(earlier.kind)) return;
-  if (earlier.state === 'failed' || earlier.state === 'lost') {
-    draft.add({ do: 'failures', id: row.rootId, by: -1 });
-  }
+  if (earlier?.state === 'failed' || earlier?.state === 'lost') yield* addFailure(draft, earlier, -1);
 }

@@ -90,9 +90,9 @@ export function refusalOfAnother(existing: Execution, sessionId: SessionId | nul
   });
 }
 
-/** Kinds whose failure counts for `join: 'all'`: what was launched, not what handles results. */
+/** Kinds whose failure counts for `join: 'all'`: what was launched, not what handles results, nor what is to live on. */
 export function countsForJoin(kind: ExecutionKind): boolean {
-  return kind !== 'continuation' && kind !== 'late' && kind !== 'message';
+  return kind !== 'continuation' && kind !== 'late' && kind !== 'message' && kind !== 'service';
 }
 
 /** Ids without repeats and without `but`. */

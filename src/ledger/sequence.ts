@@ -8,6 +8,7 @@ import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { rules } from './rules.ts';
 import type { PlannedMessage, Run } from './session.ts';
+import { newRun } from './session.ts';
 import { end } from './settle.ts';
 
 /** A new run of a sequence of messages in a session. */
@@ -27,30 +28,14 @@ export function* beginRun(command: BeginRun): Rule<RunId> {
   if (!session) return refuse('NOT_FOUND', `No session ${command.sessionId}.`, { id: command.sessionId });
   const draft = new Draft(command.now);
   const { id, project, name, sessionId, plan, now } = command;
-  draft.add({
-    do: 'insertRun',
-    row: {
-      id,
-      project,
-      name,
-      sessionId,
-      ownerId: null,
-      plan,
-      cursor: 0,
-      currentId: null,
-      state: 'running',
-      outcome: null,
-      outcomeCode: null,
-      cancelRequested: false,
-      createdAt: now,
-      endedAt: null,
-    },
-  });
+  const row = newRun({ id, project, name, sessionId, ownerId: null, plan, createdAt: now });
+  draft.add({ do: 'insertRun', row });
   draft.tell({ type: 'run.state', rootId: null, sessionId, data: { runId: id, state: 'running' } });
   draft.wake('run', id);
   return draft.done(id);
 }
 
+/** Somebody looks whether a run may go on. */
 export interface Advance {
   readonly now: number;
   readonly id: RunId;
@@ -59,6 +44,7 @@ export interface Advance {
   readonly fresh: FreshIds;
 }
 
+/** `notYet`: the message before is open. `stale`: the caller did not know how far the run was; nothing was done. */
 export type Advanced = 'sent' | 'ended' | 'notYet' | 'stale';
 
 /**
@@ -75,7 +61,7 @@ export function* advance(command: Advance): Rule<Advanced> {
   const currentId = isStale ? null : run.currentId;
   const current = currentId === null ? undefined : yield* ask('execution', currentId);
   if (current && !current.closed) return draft.done<Advanced>('notYet');
-  const last = current ? verdictOf(current) : undefined;
+  const last = current ? outcomeOf(current) : undefined;
   const stops = yield* whyStop(run, last);
   if (stops) {
     yield* endRun(draft, run, stops, current, command.fresh);
@@ -88,11 +74,6 @@ export function* advance(command: Advance): Rule<Advanced> {
 interface Verdict {
   readonly outcome: Outcome;
   readonly code: string | null;
-}
-
-/** The outcome of one message, root or not. */
-function verdictOf(message: Execution): Verdict {
-  return outcomeOf(message);
 }
 
 /** Why no further message is sent, if so. Cancellation is latched between two messages too. */

@@ -44,6 +44,7 @@ export interface Input {
   readonly steerId: SteerId | null;
 }
 
+/** One message of a run: its text, and what was asked of it. */
 export interface PlannedMessage {
   readonly text: string;
   readonly timeoutMs: number;
@@ -89,5 +90,21 @@ export function newSession(
     nativeId: null,
     position: 0,
     lastActivityAt: given.createdAt,
+  };
+}
+
+/** A run of which nothing was sent yet. */
+export function newRun(
+  given: Pick<Run, 'id' | 'project' | 'name' | 'sessionId' | 'ownerId' | 'plan' | 'createdAt'>,
+): Run {
+  return {
+    ...given,
+    cursor: 0,
+    currentId: null,
+    state: 'running',
+    outcome: null,
+    outcomeCode: null,
+    cancelRequested: false,
+    endedAt: null,
   };
 }

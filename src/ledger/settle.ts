@@ -1,19 +1,11 @@
 import type { ExecutionId, NoticeId } from '../base/ids.ts';
-import type { Draft, Rule } from './decision.ts';
+import type { Draft, Ending, Rule } from './decision.ts';
 import { Draft as NewDraft, refuse } from './decision.ts';
-import type { Execution, ExecutionUsage, Failure, SettledState } from './execution.ts';
+import type { Execution, SettledState } from './execution.ts';
 import { isCheckOf, isSettled } from './execution.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { countsForJoin } from './registration.ts';
-
-/** How an execution ended. */
-export interface Ending {
-  readonly state: SettledState;
-  readonly error?: Failure | null;
-  readonly result?: string | null;
-  readonly usage?: ExecutionUsage | null;
-}
 
 /** The end of an execution that is not settled by a turn: a step, a check, an outside program, a task. */
 export interface Settle {
@@ -124,11 +116,23 @@ function* owe(draft: Draft, row: Execution, ending: Ending, id: NoticeId, notBef
 }
 
 function* countFailure(draft: Draft, row: Execution, state: SettledState): Asking<void> {
-  if (row.join !== 'all' || row.parentId === null || !countsForJoin(row.kind)) return;
   if (state !== 'failed' && state !== 'lost') return;
   if (row.key !== null) {
     const latest = yield* ask('latestKeyed', row.rootId, row.key);
     if (latest && latest.id !== row.id) return;
   }
-  draft.add({ do: 'failures', id: row.rootId, by: 1 });
+  yield* addFailure(draft, row, 1);
+}
+
+/**
+ * Counts a failure, or takes it back, on every message above that asked for all below it to succeed: a root, and those of
+ * the background agents in between, up to one that did not ask. What is closed has decided.
+ */
+export function* addFailure(draft: Draft, row: Execution, by: 1 | -1): Asking<void> {
+  if (row.join !== 'all' || !countsForJoin(row.kind)) return;
+  let above = row.parentId === null ? undefined : yield* ask('execution', row.parentId);
+  while (above?.join === 'all') {
+    if (above.kind === 'message' && !above.closed) draft.add({ do: 'failures', id: above.id, by });
+    above = above.parentId === null ? undefined : yield* ask('execution', above.parentId);
+  }
 }

@@ -1,5 +1,5 @@
 import type { FreshIds, SessionId } from '../base/ids.ts';
-import type { Rule } from './decision.ts';
+import type { Ending, Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import { shiftedDeadline } from './deadline.ts';
 import type { Execution, ExecutionUsage, Failure } from './execution.ts';
@@ -11,7 +11,6 @@ import { newExecution } from './registration.ts';
 import { rules } from './rules.ts';
 import type { Session } from './session.ts';
 import { end } from './settle.ts';
-import type { Ending } from './settle.ts';
 import type { TaskSeen } from './tasks.ts';
 import { cancelTasks, registerTasks } from './tasks.ts';
 import type { Steer, Turn, TurnStatus } from './turn.ts';

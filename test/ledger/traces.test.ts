@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Scene } from './scene.ts';
+import { planOf, Scene } from './scene.ts';
 
 /** Histories that the simulator found to go wrong, told once more in a few calls. */
 
@@ -173,5 +173,24 @@ describe('background work that its message does not wait for', () => {
     const caller = { by: 'session', sessionId: session, call: { state: 'ended' } } as const;
     const work = await scene.launch(session, second.native, { caller });
     expect(scene.row(work).parentId).toBe(second.id);
+  });
+});
+
+describe('a message of a background agent that wants all below it to succeed', () => {
+  it('fails with what failed below it, and its sequence stops', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    const { native } = await scene.running(session);
+    const agent = await scene.launchAgent(session, native, planOf(['first', 'second'], { join: 'all' }));
+    await scene.advance(agent.run);
+    const first = await scene.runs(agent.sessionId);
+    const work = await scene.launch(agent.sessionId, first);
+    await scene.ends(agent.sessionId, first);
+    await scene.settle(work, 'failed');
+    await scene.ends(agent.sessionId, await scene.runs(agent.sessionId));
+    await scene.advance(agent.run);
+    const about = { state: 'ended', outcome: 'failed', outcomeCode: 'DESCENDANT_FAILED' };
+    expect(scene.runRow(agent.run)).toMatchObject(about);
+    expect(scene.row(agent.id)).toMatchObject({ state: 'failed', error: { code: 'DESCENDANT_FAILED' } });
   });
 });

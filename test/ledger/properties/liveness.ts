@@ -130,8 +130,8 @@ function turnsOf(state: State, executions: readonly Execution[]): Map<Execution[
 const mayChange: Partial<Record<string, readonly string[]>> = {
   agentStarted: ['turns', 'steers', 'notices', 'executions'],
   agentTook: ['steers', 'notices', 'executions'],
-  // A claim whose text is not wanted any more ends instead of being written.
-  resolveSteer: ['steers', 'notices', 'inputs'],
+  // A claim whose text is not wanted any more ends instead of being written, and with it a message that was cancelled.
+  resolveSteer: ['steers', 'notices', 'inputs', 'executions'],
   // What has closed is not taken out of anything any more, but its result is dropped.
   detach: ['notices', 'executions'],
 };

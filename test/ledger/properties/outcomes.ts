@@ -6,17 +6,22 @@ import { changed, commandIf, firstOf } from '../moment.ts';
 import type { State } from '../state.ts';
 import { existing, listed } from '../state.ts';
 
-const uncounted = new Set(['continuation', 'late', 'message']);
+const uncounted = new Set(['continuation', 'late', 'message', 'service']);
 
-/** Failed last attempts of each thing below a root that asked for all of them. */
-function failuresBelow(state: State, root: Execution): number {
-  const below = [...state.executions.values()].filter(
-    (row) => row.rootId === root.id && row.parentId !== null,
-  );
+/** Whether everything between an execution and a message above it asked for all below it. */
+function isJoinedTo(state: State, row: Execution, message: Execution): boolean {
+  if (row.join !== 'all' || row.parentId === null) return false;
+  const parent = existing(state.executions, row.parentId);
+  return parent.id === message.id ? message.join === 'all' : isJoinedTo(state, parent, message);
+}
+
+/** Failed last attempts of each thing below a message that asked for all of them. */
+function failuresBelow(state: State, message: Execution): number {
+  const below = [...state.executions.values()].filter((row) => row.rootId === message.rootId);
   const latest = new Map<string, Execution>();
   for (const row of [...below].sort((a, b) => (a.id < b.id ? -1 : 1)))
     if (row.key !== null) latest.set(row.key, row);
-  const counts = below.filter((row) => row.join === 'all' && !uncounted.has(row.kind));
+  const counts = below.filter((row) => !uncounted.has(row.kind) && isJoinedTo(state, row, message));
   const last = counts.filter((row) => row.key === null || latest.get(row.key)?.id === row.id);
   return last.filter((row) => row.state === 'failed' || row.state === 'lost').length;
 }
@@ -36,6 +41,8 @@ function outcomeOf({ after, facts }: Moment, root: Execution): string {
 function checkOutcome(moment: Moment): string | undefined {
   const { before, after } = moment;
   return firstOf(changed(before.executions, after.executions), ({ was, row }) => {
+    if (row.closed && !was?.closed && row.kind === 'message' && row.failures !== failuresBelow(after, row))
+      return `${row.failures} failures are counted below ${short(row.id)}`;
     if (row.parentId !== null)
       return row.outcome === null ? undefined : `${short(row.id)} is no root and has an outcome`;
     if (!row.closed || was?.closed) return undefined;
