@@ -33,6 +33,7 @@ function toWaiting(waiting: Waiting | null): wire.Waiting | null {
   };
 }
 
+/** An execution as the wire shows it. */
 export function toExecution(row: Execution): wire.Execution {
   return {
     id: row.id,
@@ -69,6 +70,7 @@ function actorName(actor: Actor): string {
   return actor.name ? `${actor.kind} ${actor.name}` : actor.kind;
 }
 
+/** A notice as the wire shows it. */
 export function toNotice(row: Notice): wire.Notice {
   return {
     id: row.id,
@@ -105,6 +107,7 @@ export function holdingOf(rows: Tree, now: number): wire.Holding[] {
   return holding({ ...rows, turns, now }).map((found) => toHolding(found, names));
 }
 
+/** A tree with what holds its root, as the wire shows it. */
 export function toTree(root: Execution, rows: Tree, now: number): wire.TreeView {
   return {
     root: root.id,
@@ -116,6 +119,7 @@ export function toTree(root: Execution, rows: Tree, now: number): wire.TreeView 
   };
 }
 
+/** A live root in the list of the monitor. */
 export function toMonitorRow(
   live: LiveRoot,
   rows: Tree,
@@ -143,6 +147,7 @@ export function toMonitorRow(
   };
 }
 
+/** A session as the wire shows it, with who owns what it does now. */
 export function toSession(row: Session, owners: readonly ExecutionId[], queued: number): WireSession {
   const turn = row.wakeTurn ?? row.laneTurn;
   return {
@@ -174,6 +179,7 @@ function attemptOf(row: Execution): WireRun['messages'][number]['attempts'][numb
   };
 }
 
+/** A run with its messages, as the wire shows it. */
 export function toRun(run: Run, messages: readonly Execution[], session: Session | undefined): WireRun {
   return {
     id: run.id,
@@ -196,6 +202,7 @@ export function toRun(run: Run, messages: readonly Execution[], session: Session
   };
 }
 
+/** A committed event with its place in the stream. */
 export function toEvent(event: StoredEvent, cursor: string): Event {
   return {
     id: cursor,

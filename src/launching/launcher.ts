@@ -12,6 +12,7 @@ import { newSession } from '../ledger/session.ts';
 import type { Decided, LedgerStore } from '../ledger/store.ts';
 import type { Sessions } from '../turns/sessions.ts';
 
+/** What the launcher needs from outside. */
 export interface LaunchingContext {
   readonly store: LedgerStore;
   readonly clock: Clock;
@@ -33,6 +34,7 @@ export type LaunchCaller =
   | { readonly by: 'ambient' }
   | { readonly by: 'person'; readonly reportsTo?: SessionId };
 
+/** What is to be launched, and for whom, before anybody knows whose child it is. */
 export interface LaunchRequest {
   /** Given where a repetition of the same request must find what the first one registered. */
   readonly id?: ExecutionId;

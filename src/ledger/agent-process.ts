@@ -20,6 +20,7 @@ export interface SessionOpened {
   readonly node: string;
 }
 
+/** Writes down who it is and where it lives. A stopped session stays stopped: only a person begins it again. */
 export function* sessionOpened(command: SessionOpened): Rule<boolean> {
   const draft = new Draft(command.now);
   const session = yield* ask('session', command.sessionId);

@@ -32,6 +32,7 @@ export interface Enqueue {
   readonly whenBusy: 'queue' | 'steer' | 'reject';
 }
 
+/** What became of the message at once; later it may be told otherwise, since a steer needs proof. */
 export interface Enqueued {
   readonly disposition: 'started' | 'queued' | 'steering';
 }

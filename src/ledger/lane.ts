@@ -13,6 +13,7 @@ import type { Turn, TurnCause } from './turn.ts';
 /** Most notices that one continuation takes. */
 const batchLimit = 50;
 
+/** The lane of one session is asked for. Ids come from outside, since a rule may be run twice. */
 export interface TakeLane {
   readonly now: number;
   readonly sessionId: SessionId;

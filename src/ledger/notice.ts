@@ -31,6 +31,7 @@ export interface Notice {
   readonly handledAt: number | null;
 }
 
+/** What may happen to a notice; the table says when. */
 export type NoticeInput = 'claim' | 'giveBack' | 'hand' | 'handle' | 'waive';
 
 /** The lifecycle. Handing over without a claim is the lane's path: lane, continuation and hand-over are one transaction. */

@@ -22,6 +22,7 @@ export type CallEvidence =
   | { readonly state: 'ended'; readonly byId?: boolean }
   | { readonly state: 'unknown' };
 
+/** Whose child it is, who else holds it, and who hears of its end: fixed at registration. */
 export interface Parentage {
   readonly ok: true;
   readonly parent: Execution | null;

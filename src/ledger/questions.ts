@@ -64,8 +64,10 @@ export interface Questions {
   runOwnedBy: { args: [execution: ExecutionId]; answer: Run | undefined };
 }
 
+/** The name of a question. */
 export type QuestionName = keyof Questions;
 
+/** One question with its arguments, as a rule yields it. */
 export type Question = {
   [Name in QuestionName]: { readonly ask: Name; readonly args: Questions[Name]['args'] };
 }[QuestionName];

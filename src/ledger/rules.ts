@@ -33,4 +33,5 @@ export const rules = {
   advanceOnce: true,
 };
 
+/** The name of a rule, as tests switch it off. */
 export type RuleName = keyof typeof rules;

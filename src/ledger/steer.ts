@@ -12,6 +12,7 @@ import { refuseSteer } from './turn-end.ts';
 import type { Steer, Turn } from './turn.ts';
 import { steerTransitions } from './turn.ts';
 
+/** Something is looked for that may be put into the running turn of a session. */
 export interface ClaimSteer {
   readonly now: number;
   readonly sessionId: SessionId;

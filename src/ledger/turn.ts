@@ -31,6 +31,7 @@ export interface Turn {
 /** `joined`: its text was taken up in a turn that the agent had begun by itself, which its owners joined. */
 export type TurnStatus = 'succeeded' | 'failed' | 'interrupted' | 'refused' | 'joined' | 'lost';
 
+/** What may happen to a turn; the table says when. */
 export type TurnInput = 'start' | 'wait' | 'resume' | 'end';
 
 /** The lifecycle. `end` is missing for `starting` on purpose: an end counts only for a turn whose start was seen. */
@@ -64,6 +65,7 @@ export interface Steer {
   readonly endedAt: number | null;
 }
 
+/** What may happen to a steer; the table says when. */
 export type SteerInput = 'write' | 'take' | 'refuse' | 'withdraw';
 
 /** The lifecycle. A written text ends as taken, or on negative proof; never by a clock. */

@@ -27,6 +27,7 @@ export interface CommandRunner {
   end(execution: ExecutionId): Promise<'dead' | 'unkillable'>;
 }
 
+/** How a command ended. */
 export interface CommandEnd {
   /** Null when a signal ended it, or when it could not be started. */
   readonly exitCode: number | null;

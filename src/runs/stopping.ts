@@ -17,6 +17,7 @@ const interruptGraceMs = 10_000;
 /** How long a join waits for the tree to close after everything that can be ended was ended. */
 const joinMs = 30_000;
 
+/** The cancellation of an execution with everything below it. */
 export interface CancelTree {
   readonly id: ExecutionId;
   readonly request: Omit<CancelRequest, 'at'>;

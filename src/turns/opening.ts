@@ -19,6 +19,7 @@ export interface OpenSession {
   readonly driver: Driver;
 }
 
+/** Why a conversation could not be opened. */
 export type NotOpened = Pick<Extract<Opened, { ok: false }>, 'code' | 'message'>;
 
 /** `pending`: the turn whose text must not be sent again. `isDead`: its process died before it was of any use. */
@@ -31,6 +32,7 @@ export type OpenedSession =
     }
   | (NotOpened & { readonly ok: false });
 
+/** What the opening of one conversation needs of its session. */
 export interface Opening {
   readonly adoptOnly: boolean;
   /** The turn whose text this process knows to be unsent. */

@@ -66,6 +66,7 @@ export interface History {
   readonly tape: readonly number[];
 }
 
+/** What a history is played with besides its seed. */
 export interface PlayOptions {
   /** Plays this tape instead of one that the seed gives. */
   readonly tape?: readonly number[];

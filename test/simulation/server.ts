@@ -23,6 +23,7 @@ import type { World } from './world.ts';
 /** Thrown at the fault point at which the server dies, so that nothing behind it is done. */
 class Crash extends Error {}
 
+/** What a simulated server is made of. */
 export interface ServerParts {
   readonly world: World;
   readonly programs: Programs;

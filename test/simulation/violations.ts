@@ -37,6 +37,7 @@ export type ViolationKind =
   /** The product threw, or reported a failure of its own. */
   | 'BROKEN';
 
+/** The first thing that went wrong in a history. */
 export interface Violation {
   readonly kind: ViolationKind;
   readonly message: string;
