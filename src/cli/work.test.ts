@@ -220,6 +220,7 @@ describe('wait', () => {
     expect(await bench.stemma('wait', exe, '--json')).toMatchObject({
       code: 0,
       out: `{"id":"${exe}","closed":true,"outcome":"succeeded"}\n`,
+      err: 'The server is gone; trying again (stemma up starts one).\n',
     });
   });
 

@@ -146,7 +146,11 @@ export function stoppingCases({ scenario, alone }: Scenarios): void {
       });
       const tree = await s.tree(await s.message(bad.runId, 0));
       const checked = tree.executions.find(({ name }) => name === 'check');
-      expect(checked).toMatchObject({ state: 'failed', result: expect.stringContaining('because') });
+      expect(checked).toMatchObject({
+        state: 'failed',
+        result: expect.stringContaining('because'),
+        error: { code: 'CHECK_FAILED', message: 'echo because; false: exit code 1: because' },
+      });
     });
 
     scenario('a failed message stops its sequence, unless it says that the sequence goes on', async (s) => {
