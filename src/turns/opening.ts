@@ -59,56 +59,95 @@ export async function openConversation(
     const message = `No agent "${known.agent}" is configured.`;
     return { ok: false, code: 'AGENT_UNAVAILABLE', message };
   }
-  let early: DriverEvent[] | undefined = [];
+  const { driver } = agent;
+  const early = new EarlyEvents();
   let open: OpenSession | undefined;
+  let isSettled = false;
   const emit = (event: DriverEvent): void => {
-    if (early) early.push(event);
+    if (!isSettled) early.keep(event);
     else if (open) opening.receive(event, open);
   };
   const request = { ...(await requestFor(context, known, agent.profile, emit)), signal: opening.signal };
-  const leftLane = known.laneTurn !== null && known.laneTurn !== opening.own;
-  const mayLive = known.state === 'live' || leftLane || known.wakeTurn !== null;
-  let session = known;
-  let opened = await agent.driver.open({ ...request, adoptOnly: opening.adoptOnly || mayLive });
-  if (!opened.ok && opened.code === 'NOT_RUNNING' && !opening.adoptOnly) {
-    const { store, clock } = context;
-    const gone = await store.decide(() => processGone({ now: clock.now(), sessionId: known.id }));
-    session = (gone.ok ? gone.value : undefined) ?? known;
-    opened = await agent.driver.open(request);
-  }
+  const { session, opened } = await openDriver(context, known, driver, request, opening);
   if (!opened.ok) return opened;
-  const { conversation } = opened;
-  const current = { conversation, driver: agent.driver };
+  const current: OpenSession = { conversation: opened.conversation, driver };
   open = current;
-  // What was told before the new process was there is the old one's: its death is settled below, and is not the new one's.
-  let replayed = opened.how === 'adopted' ? 0 : early.length;
-  let isDead = false;
-  const drain = async (isOver: () => boolean): Promise<void> => {
-    for (
-      let event = isOver() ? undefined : early?.shift();
-      event;
-      event = isOver() ? undefined : early?.shift()
-    ) {
-      const isExit = event.type === 'exited';
-      if (replayed-- > 0 && isExit) continue;
-      isDead ||= isExit;
-      await opening.handle(event, open);
-    }
-  };
-  const { how } = opened;
+  const isAdopted = opened.how === 'adopted';
+  if (!isAdopted) early.markReplayed();
+  const tell = (event: DriverEvent): Promise<void> => opening.handle(event, current);
+  const drain = (): Promise<void> => early.drain(tell, () => false);
   const { pending } = await resolveAfterOpen(context, session, opened, {
-    drainOld: () => drain(() => how !== 'adopted' && replayed <= 0),
-    drain: () => drain(() => false),
+    drainOld: () => early.drain(tell, () => !isAdopted && early.isReplayTold),
+    drain,
     own: opening.own,
   });
-  await drain(() => false);
-  early = undefined;
-  if (!isDead) {
-    const { store, clock, node } = context;
-    const { nativeId } = conversation;
-    await store.decide(() => sessionOpened({ now: clock.now(), sessionId: session.id, nativeId, node }));
+  await drain();
+  isSettled = true;
+  if (!early.isDead) await tellOpened(context, session, opened.conversation);
+  return { ok: true, open: current, pending, isDead: early.isDead };
+}
+
+/** What is said before the old process is accounted for: kept, and told in order. */
+class EarlyEvents {
+  readonly #kept: DriverEvent[] = [];
+  /** How many of those that are kept were said by the process before. */
+  #replayed = 0;
+  #isDead = false;
+
+  /** Whether the process that was opened has died already. */
+  get isDead(): boolean {
+    return this.#isDead;
   }
-  return { ok: true, open, pending, isDead };
+
+  /** Whether all was told that the process before had said. */
+  get isReplayTold(): boolean {
+    return this.#replayed <= 0;
+  }
+
+  keep(event: DriverEvent): void {
+    this.#kept.push(event);
+  }
+
+  /** What was kept so far is the old process's: its death is settled by evidence, and is not the new one's. */
+  markReplayed(): void {
+    this.#replayed = this.#kept.length;
+  }
+
+  async drain(tell: (event: DriverEvent) => Promise<void>, isOver: () => boolean): Promise<void> {
+    while (!isOver()) {
+      const event = this.#kept.shift();
+      if (!event) return;
+      const isExit = event.type === 'exited';
+      if (this.#replayed-- > 0 && isExit) continue;
+      this.#isDead ||= isExit;
+      await tell(event);
+    }
+  }
+}
+
+/** Adopts the process that may live; where there is none, the ledger hears of it before a new one is started. */
+async function openDriver(
+  { store, clock }: TurnsContext,
+  known: Session,
+  driver: Driver,
+  request: OpenRequest,
+  { adoptOnly, own }: Opening,
+): Promise<{ readonly session: Session; readonly opened: Opened }> {
+  const leftLane = known.laneTurn !== null && known.laneTurn !== own;
+  const mayLive = known.state === 'live' || leftLane || known.wakeTurn !== null;
+  const opened = await driver.open({ ...request, adoptOnly: adoptOnly || mayLive });
+  if (opened.ok || opened.code !== 'NOT_RUNNING' || adoptOnly) return { session: known, opened };
+  const gone = await store.decide(() => processGone({ now: clock.now(), sessionId: known.id }));
+  const session = (gone.ok ? gone.value : undefined) ?? known;
+  return { session, opened: await driver.open(request) };
+}
+
+async function tellOpened(
+  { store, clock, node }: TurnsContext,
+  { id: sessionId }: Session,
+  { nativeId }: Conversation,
+): Promise<void> {
+  await store.decide(() => sessionOpened({ now: clock.now(), sessionId, nativeId, node }));
 }
 
 async function requestFor(
