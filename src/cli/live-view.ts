@@ -63,7 +63,6 @@ export function reportEnd(context: CliContext, target: Target, end: End): number
   else {
     const what = target.kind === 'run' ? 'run' : 'message';
     context.data(`${what} ${target.id}: ${outcome ?? 'ended'}${code}${after}`);
-    context.talk(`The answers: stemma tree ${target.id} --results`);
   }
   return exitOfOutcome(end);
 }

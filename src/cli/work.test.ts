@@ -293,8 +293,9 @@ describe('run', () => {
     advance();
     await until(() => running.stdout.text.includes('Two.'));
     advance();
-    const { code, out } = await running.result;
+    const { code, out, err } = await running.result;
     expect(code).toBe(0);
+    expect(err).toContain(`The answers: stemma tree ${runId} --results`);
     expect(out.replace(/ *\+?\d+(\.\d+)?[smhd]\S*/g, '')).toBe(
       [
         '  ● message One. · running',
@@ -376,12 +377,11 @@ describe('run', () => {
       },
     });
     advance();
-    const { code, out, err } = await bench.stemma('tree', runId, '--follow');
+    const { code, out } = await bench.stemma('tree', runId, '--follow');
     expect({ code, out }).toEqual({
       code: 5,
       out: `run ${runId}: failed (AGENT_UNAVAILABLE) after 7.0s\n`,
     });
-    expect(err).toContain(`stemma tree ${runId} --results`);
   });
 
   it('of a file with a mistake sends nothing and exits 5', async () => {

@@ -22,12 +22,18 @@ export interface CrashTeller {
 export function tellCrashes(argv: readonly string[]): CrashTeller {
   let place: CrashLog | undefined;
   const tell = (thrown: unknown): void => {
-    try {
-      place?.log.fatal({ err: thrown }, 'the server broke');
-    } finally {
-      writeSync(2, lastWords(thrown, place?.file, argv.includes('--json')));
-      process.exit(describeError('INTERNAL').exit);
+    const steps = [
+      () => place?.log.fatal({ err: thrown }, 'the server broke'),
+      () => writeSync(2, lastWords(thrown, place?.file, argv.includes('--json'))),
+    ];
+    for (const step of steps) {
+      try {
+        step();
+      } catch {
+        // The disk is full, or nobody reads any more: the other place may still hear of it.
+      }
     }
+    process.exit(describeError('INTERNAL').exit);
   };
   process.on('uncaughtException', tell);
   process.on('unhandledRejection', tell);

@@ -29,5 +29,7 @@ async function run(context: CliContext, args: readonly unknown[]): Promise<numbe
   const end = await context.interruptible((signal) =>
     showLive(context, client, target, { signal, goesOn: true }),
   );
-  return reportEnd(context, target, end);
+  const exitCode = reportEnd(context, target, end);
+  if (!context.isJson) context.talk(`The answers: stemma tree ${runId} --results`);
+  return exitCode;
 }
