@@ -92,9 +92,13 @@ export function* agentExited(command: AgentExited): Rule<boolean> {
   const left = command.hasSuccessor ? 'live' : 'cold';
   const state = session.state === 'stopped' ? 'stopped' : left;
   const position = Math.max(session.position, command.position ?? 0);
+  const epoch = session.epoch + 1;
   // A text that has not begun keeps the lane; a turn that was lost does not.
   const laneTurn = session.laneTurn !== null && lost.has(session.laneTurn) ? null : session.laneTurn;
-  const set = { state, position, epoch: session.epoch + 1, laneTurn, wakeTurn: null } as const;
+  // What became of it is known now: it goes to the next process, and says nothing about this one.
+  if (laneTurn !== null && !command.isRecordUnread)
+    draft.add({ do: 'patchTurn', id: laneTurn, set: { epoch } });
+  const set = { state, position, epoch, laneTurn, wakeTurn: null } as const;
   draft.add({ do: 'patchSession', id: session.id, set });
   if (session.state !== state) tellState(draft, session, state);
   draft.wake('session', session.id);
