@@ -111,7 +111,7 @@ function* ofTurn(session: Session, turn: Turn, call: CallEvidence): Asking<Paren
   const others = rules.holders ? unsettled.map((owner) => owner.id) : [];
   // A call that only its order places in this turn may come from a background task of an earlier one.
   const isPlacedByOrder = call.state === 'running' && !call.byId;
-  const byTask = isPlacedByOrder ? parentsOf(yield* ask('liveTasks', session.id)) : [];
+  const byTask = isPlacedByOrder ? yield* countingOn(yield* ask('liveTasks', session.id)) : [];
   return {
     ok: true,
     parent,
@@ -122,8 +122,15 @@ function* ofTurn(session: Session, turn: Turn, call: CallEvidence): Asking<Paren
   };
 }
 
-function parentsOf(tasks: readonly Execution[]): ExecutionId[] {
-  return tasks.flatMap((task) => (task.parentId === null || task.detachedAt !== null ? [] : [task.parentId]));
+/** Everyone on whom background work is counted: its parents, and those who shared the turns that began it. */
+function* countingOn(tasks: readonly Execution[]): Asking<ExecutionId[]> {
+  const all: ExecutionId[] = [];
+  for (const task of tasks) {
+    if (task.detachedAt !== null) continue;
+    if (task.parentId !== null) all.push(task.parentId);
+    all.push(...(yield* ask('holders', task.id)));
+  }
+  return all;
 }
 
 /** Who owns what the agent does now, as far as it was seen to begin. */
@@ -146,6 +153,6 @@ function* ofTasks(
 ): Asking<Parentage | Refusal> {
   const parent = oldest.parentId === null ? undefined : yield* ask('execution', oldest.parentId);
   if (!parent) return refuse('TURN_ENDED', 'The turn of this call has ended; nothing was started.');
-  const holders = rules.holders ? distinct([...parentsOf(tasks), ...owners], parent.id) : [];
+  const holders = rules.holders ? distinct([...(yield* countingOn(tasks)), ...owners], parent.id) : [];
   return { ok: true, parent, source: 'task', holders, reportsTo: session.id, mode: 'each' };
 }

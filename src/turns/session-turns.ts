@@ -80,13 +80,17 @@ export class SessionTurns {
   /** The barrier of invariant 8: what the driver proves of a tool call, after all before it was told to the ledger. */
   async locate(meta: Readonly<Record<string, unknown>>): Promise<CallEvidence> {
     // What runs may just not have been adopted yet.
-    if (this.#isRecovering) await this.#serial.run(() => undefined);
+    const early = this.#isRecovering ? await this.#session() : undefined;
+    if (early) await this.#serial.run(() => undefined);
     const open = this.#open;
     if (!open) return { state: 'ended' };
     const located = await open.conversation.locate({ meta });
     await this.#serial.run(() => undefined);
     const byId = open.driver.capabilities.locatesCalls === 'byId';
     if (located.state === 'unknown') return located;
+    // Without its turn's name, a call is of the turn that ran when it came, if that runs still.
+    if (early && !byId && located.state === 'running' && !(await this.#isTurnOf(early, located.nativeTurnId)))
+      return { state: 'unknown' };
     return { ...located, byId };
   }
 
@@ -327,6 +331,12 @@ export class SessionTurns {
 
   async #hasOpenSteers(): Promise<boolean> {
     return (await this.#context.store.read(() => ask('openSteers', this.sessionId))).length > 0;
+  }
+
+  async #isTurnOf({ laneTurn, wakeTurn }: Session, nativeTurnId: string): Promise<boolean> {
+    for (const id of [laneTurn, wakeTurn])
+      if (id !== null && (await this.#turn(id))?.nativeTurnId === nativeTurnId) return true;
+    return false;
   }
 
   #session(): Promise<Session | undefined> {

@@ -194,3 +194,21 @@ describe('a message of a background agent that wants all below it to succeed', (
     expect(scene.row(agent.id)).toMatchObject({ state: 'failed', error: { code: 'DESCENDANT_FAILED' } });
   });
 });
+
+describe('a call of background work that began in a shared turn', () => {
+  it('is counted on everyone on whom that work is counted', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    const first = await scene.running(session);
+    const second = await scene.message(session, { whenBusy: 'steer' });
+    const steer = await scene.steer(session);
+    await scene.takes(session, first.native, steer!.id);
+    await scene.ends(session, first.native, { tasks: ['build'] });
+    const caller = { by: 'session', sessionId: session, call: { state: 'unknown' } } as const;
+    const work = await scene.launch(session, first.native, { caller });
+    await scene.taskEnds(session, 'build', false);
+    await scene.ends(session, await scene.runs(session));
+    expect(scene.row(work).parentId).toBe(first.id);
+    expect(scene.row(second).closed).toBe(false);
+  });
+});

@@ -51,6 +51,8 @@ function mayCount(context: CommitContext, work: Work, counted: Execution): boole
   if (work.cause !== null && work.tells === null) return counted.name === work.cause;
   const tasks = after.executions.filter((row) => row.kind === 'task' && row.runsIn === work.tells);
   if (tasks.some((task) => task.parentId === counted.id)) return true;
+  const taskIds = new Set<string>(tasks.map((task) => task.id));
+  if (after.holds.some((edge) => edge.holderId === counted.id && taskIds.has(edge.executionId))) return true;
   const { activity } = work;
   // The call of a background task may be counted on whatever turn runs then.
   if (!activity) return work.tells !== null && counted.runsIn === work.tells;

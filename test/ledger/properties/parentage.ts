@@ -21,8 +21,14 @@ function liveTasks(state: State, caller: Extract<Caller, { by: 'session' }>): Ex
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-function parentsOf(tasks: readonly Execution[]): ExecutionId[] {
-  return tasks.flatMap((task) => (task.parentId === null || task.detachedAt !== null ? [] : [task.parentId]));
+/** The parents of tasks, and those who shared the turns in which the tasks began. */
+function countingOn(state: State, tasks: readonly Execution[]): ExecutionId[] {
+  return tasks
+    .filter((task) => task.detachedAt === null)
+    .flatMap((task) => [
+      ...(task.parentId === null ? [] : [task.parentId]),
+      ...listed(state.holders, task.id),
+    ]);
 }
 
 /** The order of invariant 8, never falling through a rule that applies. */
@@ -47,7 +53,7 @@ function expected(state: State, caller: Caller): Expected {
     // Late activity is nobody's account as long as somebody else's turn it is too.
     const parent = unsettled.find((row) => row.kind !== 'late') ?? unsettled[0];
     if (!parent) return { refused: 'CANCELLED' };
-    const holders = [...unsettled.map((row) => row.id), ...(call.byId ? [] : parentsOf(tasks))];
+    const holders = [...unsettled.map((row) => row.id), ...(call.byId ? [] : countingOn(state, tasks))];
     return { parent, source: 'turn', holders };
   }
   const oldest = tasks.find((task) => task.detachedAt === null) ?? tasks[0];
@@ -56,7 +62,7 @@ function expected(state: State, caller: Caller): Expected {
   if (!parent) return { refused: 'TURN_ENDED' };
   // Background work that the running turn began may not have been told of yet.
   const running = call.state === 'unknown' ? runningOwners(state, session) : [];
-  return { parent, source: 'task', holders: [...parentsOf(tasks), ...running] };
+  return { parent, source: 'task', holders: [...countingOn(state, tasks), ...running] };
 }
 
 function runningOwners(state: State, session: Session): ExecutionId[] {

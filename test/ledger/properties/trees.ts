@@ -72,7 +72,11 @@ function sharers(state: State, row: Execution): ExecutionId[] {
     (task) => task.kind === 'task' && task.runsIn === parent?.runsIn && !isSettled(task.state),
   );
   const unsettled = owners.filter((owner) => !isSettled(owner.state)).map((owner) => owner.id);
-  return [...unsettled, ...tasks.flatMap((task) => (task.parentId === null ? [] : [task.parentId]))];
+  const counting = tasks.flatMap((task) => [
+    ...(task.parentId === null ? [] : [task.parentId]),
+    ...listed(state.holders, task.id),
+  ]);
+  return [...unsettled, ...counting];
 }
 
 /** Unrelated work of a session neither holds nor is held: an edge is a shared turn, or is inherited. */
