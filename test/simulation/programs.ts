@@ -43,6 +43,8 @@ export class Programs {
   /** Whether a deadline would end it: everybody in whose turn it was launched has one. */
   #canBeEnded(work: Work): boolean {
     const { truth } = this.#world;
+    // The call of a background task may be counted on whatever runs then, a root without a deadline included.
+    if (work.activity === undefined && work.tells !== null) return false;
     const labels = work.activity ? [work.label, ...truth.labelsOf(work.activity)] : [work.label];
     return labels.every((label) => truth.hasDeadline(label));
   }
