@@ -1,5 +1,5 @@
 import type { ExecutionId, SessionId } from '../base/ids.ts';
-import type { Conversation, Driver, DriverEvent } from '../drivers/port.ts';
+import type { Conversation, Driver, DriverEvent, OpenRequest } from '../drivers/port.ts';
 import type { CommandEnd, CommandRunner } from '../runs/ports.ts';
 
 /** What the commands of executions need. */
@@ -14,6 +14,22 @@ export interface CommandOptions {
 /** Runs commands as turns of the `script` driver: one process each, adopted after a restart, never run twice. */
 export function createCommands(options: CommandOptions): CommandRunner {
   const running = new Map<ExecutionId, Conversation>();
+  const request = (
+    id: ExecutionId,
+    command: string,
+    cwd: string,
+    emit: OpenRequest['emit'],
+  ): OpenRequest => ({
+    // A command has no session; its directory is named for its execution.
+    sessionId: `ses_${id.slice(4)}` as SessionId,
+    profile: { name: 'command', driver: 'script', command: ['/bin/sh', '-c', command] },
+    cwd,
+    directory: options.directory(id),
+    tools: options.tools(id),
+    position: 0,
+    unresolved: [id],
+    emit,
+  });
   return {
     async run(execution, command, cwd) {
       const { id } = execution;
@@ -25,17 +41,7 @@ export function createCommands(options: CommandOptions): CommandRunner {
         if (event.type === 'turnEnded') tell(endOf(event));
         else if (event.type === 'exited') tell({ exitCode: null, output: event.reason });
       };
-      const opened = await options.driver.open({
-        // A command has no session; its directory is named for its execution.
-        sessionId: `ses_${id.slice(4)}` as SessionId,
-        profile: { name: 'command', driver: 'script', command: ['/bin/sh', '-c', command] },
-        cwd,
-        directory: options.directory(id),
-        tools: options.tools(id),
-        position: 0,
-        unresolved: [id],
-        emit,
-      });
+      const opened = await options.driver.open(request(id, command, cwd, emit));
       if (!opened.ok) return { exitCode: null, output: opened.message };
       const { conversation } = opened;
       running.set(id, conversation);
@@ -51,7 +57,13 @@ export function createCommands(options: CommandOptions): CommandRunner {
       }
     },
     async end(id) {
-      return (await running.get(id)?.end()) ?? 'dead';
+      const known = running.get(id);
+      if (known) return known.end();
+      // An earlier server may have started it, and nobody has looked for it yet.
+      const left = { ...request(id, '', '/', () => undefined), adoptOnly: true };
+      const opened = await options.driver.open(left);
+      if (!opened.ok) return opened.code === 'NOT_RUNNING' ? 'dead' : 'unkillable';
+      return opened.conversation.end();
     },
   };
 }

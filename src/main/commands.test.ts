@@ -1,0 +1,32 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { systemClock } from '../base/clock.ts';
+import { waitUntil } from '../base/pause.ts';
+import type { ExecutionId } from '../base/ids.ts';
+import { scriptDriver } from '../drivers/script/script-driver.ts';
+import { newExecution } from '../ledger/registration.ts';
+import { createCommands } from './commands.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'stemma-commands-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const commandsOfOneServer = () =>
+  createCommands({
+    driver: scriptDriver({ clock: systemClock, graceMs: 500 }),
+    directory: (id) => join(directory, id),
+    tools: () => ({ url: 'http://127.0.0.1:1/mcp', token: 'none' }),
+  });
+
+it('a command that an earlier server started is ended, though nobody has looked for it yet', async () => {
+  const id = 'exe_01K0000000000000000000TEST' as ExecutionId;
+  const check = newExecution(0, null, 'none', { id, kind: 'step', name: 'check' });
+  const file = join(directory, 'pid');
+  const ended = commandsOfOneServer().run(check, `echo $$ > ${file}; exec sleep 600`, directory);
+  await waitUntil(systemClock, () => existsSync(file) && readFileSync(file, 'utf8') !== '', 20_000);
+  const pid = Number(readFileSync(file, 'utf8'));
+  expect(await commandsOfOneServer().end(id)).toBe('dead');
+  expect(() => process.kill(pid, 0)).toThrow();
+  expect((await ended).exitCode).not.toBe(0);
+}, 60_000);
