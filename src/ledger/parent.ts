@@ -52,6 +52,11 @@ export function* findParent(caller: Caller): Asking<Parentage | Refusal> {
     const parent = yield* ask('execution', caller.executionId);
     if (!parent)
       return refuse('NOT_FOUND', `No execution ${caller.executionId}.`, { id: caller.executionId });
+    // What the agent runs by itself has no token: its calls come through the session.
+    if (parent.kind === 'task')
+      return refuse('ILLEGAL_STATE', `${parent.id} is background work of an agent, which is no parent.`, {
+        id: parent.id,
+      });
     return { ok: true, parent, source: 'explicit', holders: [], reportsTo: null, mode: 'none' };
   }
   const session = yield* ask('session', caller.sessionId);

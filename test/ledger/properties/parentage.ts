@@ -36,6 +36,7 @@ function expected(state: State, caller: Caller): Expected {
   if (caller.by === 'person') return { parent: null, source: 'none', holders: [] };
   if (caller.by === 'execution') {
     const parent = state.executions.get(caller.executionId);
+    if (parent?.kind === 'task') return { refused: 'ILLEGAL_STATE' };
     return parent ? { parent, source: 'explicit', holders: [] } : { refused: 'NOT_FOUND' };
   }
   const session = state.sessions.get(caller.sessionId);
