@@ -43,6 +43,7 @@ const moments = [150, 400, 700, 1000, 1400, 1800, 2300];
 describe.skipIf(!codex)('kill -9 of the server in the middle of a real run', () => {
   let server: CodexServer;
   const counts = new Map<string, number>();
+  let runs = 0;
 
   beforeAll(async () => {
     server = await CodexServer.start(codex ?? '', rules);
@@ -77,7 +78,7 @@ describe.skipIf(!codex)('kill -9 of the server in the middle of a real run', () 
     await server.kill();
     await server.up(fault);
     if (!server.isUp) await server.up();
-    const mark = `[${fault}]`;
+    const mark = `[${fault} ${++runs}]`;
     const runId = await server.run(messagesOf(mark)).catch(() => undefined);
     const isDead = await server.died(20_000);
     if (isDead) {
@@ -89,7 +90,7 @@ describe.skipIf(!codex)('kill -9 of the server in the middle of a real run', () 
   });
 
   test.each(moments)('after %i ms', async (ms) => {
-    const mark = `[${ms} ms]`;
+    const mark = `[${ms} ms ${++runs}]`;
     const runId = await server.run(messagesOf(mark));
     await delay(ms);
     await server.kill();
