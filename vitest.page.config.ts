@@ -4,5 +4,9 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     // A browser on a shared machine: what fails twice is a fault.
-    retry: 1, include: ['test/page/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
+    retry: 1,
+    include: ['test/page/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
 });

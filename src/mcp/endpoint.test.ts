@@ -228,7 +228,7 @@ describe('a call', () => {
   });
 
   test('that hits a bug shows nothing of it', async () => {
-    edge.ledger.bug = new Error('secret path /root/x.ts:1');
+    edge.ledger.bug = new Error('secret path /secret/x.ts:1');
     const { answer } = await rpc(callOf('list_executions', {}));
     expect(answer.result?.content[0]?.text).toMatch(/^INTERNAL: /);
     expect(JSON.stringify(answer)).not.toContain('secret');
