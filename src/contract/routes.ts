@@ -196,7 +196,8 @@ const otherRoutes = {
   monitor: {
     ...get,
     path: at('/monitor'),
-    summary: 'Live roots and what holds each',
+    summary:
+      'Live roots and what holds each: pages from the oldest on, in each page those first that wait for input',
     query: listQuery,
     answer: requests.monitorAnswer,
   },
