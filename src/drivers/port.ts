@@ -36,6 +36,8 @@ export interface Capabilities {
   readonly backgroundTasks: boolean;
   /** Whether the agent starts a turn by itself when such work ends. */
   readonly wakesByItself: boolean;
+  /** Whether a new text ends such work. */
+  readonly promptCancelsBackground: boolean;
   readonly resume: 'always' | 'whereOffered' | 'never';
   /** Whether a tool call can be matched to the turn that made it by the call's own `_meta`. */
   readonly locatesCalls: 'byId' | 'byOrder';

@@ -1,10 +1,14 @@
 import { appendFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type ModelRequest, readResponsesBody, toolResults, userTexts } from './model-request.ts';
+import { type ModelRequest, toolResults, userTexts } from './model-request.ts';
 import { promptScript, type Rule } from './prompt-script.ts';
-import { type Answered, writeStep } from './responses-wire.ts';
+import { responsesWire } from './responses-wire.ts';
 import type { Script, Step } from './step.ts';
+import type { Answered, Wire } from './wire.ts';
+
+/** The protocols that the scripted model speaks, told apart by their paths. */
+const wires: readonly Wire[] = [responsesWire];
 
 /** One line of the server's log: what the model was told, and how its answer ended. */
 export type ModelEvent =
@@ -35,7 +39,7 @@ export interface ModelServerOptions {
 
 /** The scripted model. Its log is what end-to-end tests assert on: it is what the model really was told. */
 export interface ModelServer {
-  /** Base address, to be used as `base_url` of a provider; ends in `/v1`. */
+  /** Base address, to be used as `base_url` of an OpenAI provider; ends in `/v1`. */
   readonly url: string;
   readonly log: readonly ModelEvent[];
   /** The requests so far, oldest first, in full. */
@@ -129,7 +133,7 @@ async function serve(
   script: Script,
 ): Promise<void> {
   const body = await readBody(request);
-  const path = (request.url ?? '').split('?')[0];
+  const path = (request.url ?? '').split('?')[0] ?? '';
   if (request.method === 'GET' && path === '/v1/models') {
     return sendJson(response, 200, {
       object: 'list',
@@ -137,12 +141,15 @@ async function serve(
       models: [],
     });
   }
-  if (request.method !== 'POST' || path !== '/v1/responses') {
-    return sendJson(response, 404, {
-      error: { type: 'not_found', message: `the scripted model has no ${path}` },
-    });
+  const wire = request.method === 'POST' ? wires.find((one) => one.takes(path)) : undefined;
+  if (!wire) {
+    const message = `the scripted model has no ${path}`;
+    return sendJson(response, 404, { error: { type: 'not_found', message } });
   }
-  const read = readResponsesBody(body, {
+  const read = wire.read({
+    path,
+    headers: singleHeaders(request),
+    body,
     number: log.requests.length + 1,
     receivedAt: Date.now(),
     requestOfTurn: (turnId) => log.countRequestOf(turnId),
@@ -150,7 +157,7 @@ async function serve(
   log.requests.push(read);
   const step = script(read);
   log.add(requestEvent(read, step));
-  const how = await writeStep(step, read, response);
+  const how = await wire.write(step, read, response);
   log.add({ type: 'ended', number: read.number, at: Date.now(), how });
 }
 
@@ -166,6 +173,10 @@ function requestEvent(request: ModelRequest, step: Step): ModelEvent {
     tools: request.tools.map((tool) => tool.name),
     step,
   };
+}
+
+function singleHeaders(request: IncomingMessage): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
 }
 
 async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {

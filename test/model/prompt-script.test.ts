@@ -23,7 +23,7 @@ describe('the model that obeys its prompts', () => {
     const script = promptScript();
     const ask = (): unknown => script(request('t', user('[[shell ls]] [[say done]]')));
     expect([ask(), ask(), ask()]).toMatchObject([
-      { do: 'call' },
+      { do: 'shell', command: 'ls', how: 'wait' },
       { do: 'say', text: 'done' },
       { do: 'say', text: 'The script is finished.' },
     ]);

@@ -112,6 +112,7 @@ function fillPlaceholders(step: Step, request: ModelRequest): Step {
       },
     );
   if (step.do === 'say') return { ...step, text: fill(step.text) };
+  if (step.do === 'shell') return { ...step, command: fill(step.command) };
   if (step.do !== 'call') return step;
   return { ...step, args: fillDeep(step.args, fill) as Readonly<Record<string, unknown>> };
 }

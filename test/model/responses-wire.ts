@@ -1,23 +1,37 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ModelRequest, OfferedTool } from './model-request.ts';
+import { type ModelRequest, type OfferedTool, readResponsesBody } from './model-request.ts';
 import type { Step } from './step.ts';
+import type { Answered, Wire } from './wire.ts';
 
-/** How an answer ended: as the script wanted, or because the agent hung up first. */
-export type Answered = 'answered' | 'failed' | 'cut' | 'aborted';
+/** The OpenAI Responses wire, as Codex speaks it. */
+export const responsesWire: Wire = {
+  takes: (path) => path === '/v1/responses',
+  read: ({ body, ...about }) => readResponsesBody(body, about),
+  write: writeStep,
+};
 
-/** Carries out one step on the OpenAI Responses wire (server-sent events). Resolves when the response is over. */
-export async function writeStep(
-  step: Step,
-  request: ModelRequest,
-  response: ServerResponse,
-): Promise<Answered> {
+const shellArguments = {
+  wait: { yield_time_ms: 30_000 },
+  background: { yield_time_ms: 250 },
+  escalate: {
+    yield_time_ms: 30_000,
+    sandbox_permissions: 'require_escalated',
+    justification: 'The script says so.',
+  },
+};
+
+async function writeStep(step: Step, request: ModelRequest, response: ServerResponse): Promise<Answered> {
   if (step.do === 'hang') {
     await pause(step.ms, response);
     return writeText({ do: 'say', text: 'Here after a silence.' }, request, response);
   }
   if (step.do === 'fail') return writeFailure(step, response);
   if (step.do === 'call') return writeCall(step, request, response);
+  if (step.do === 'shell') {
+    const args = { cmd: step.command, ...shellArguments[step.how] };
+    return writeCall({ do: 'call', tool: 'exec_command', args }, request, response);
+  }
   if (step.do === 'drop') {
     const said = await writeText(
       { do: 'say', text: 'This will be cut off soon.', overMs: step.afterMs },
@@ -31,7 +45,7 @@ export async function writeStep(
   return writeText(step, request, response);
 }
 
-/** The tool that a script means by `name`. */
+/** The tool that a script means by `name`: by its name, else by an ending of it, else by a part of it. */
 export function findTool(tools: readonly OfferedTool[], name: string): OfferedTool | undefined {
   return (
     tools.find((tool) => tool.name === name) ??
@@ -165,8 +179,8 @@ async function writeFailure(
   return 'failed';
 }
 
-// Ends early when the agent hangs up, so that an aborted answer leaves no timer behind.
-async function pause(ms: number, response: ServerResponse): Promise<void> {
+/** Waits; ends early when the agent hangs up, so that an aborted answer leaves no timer behind. */
+export async function pause(ms: number, response: ServerResponse): Promise<void> {
   if (ms <= 0 || response.destroyed) return;
   const gone = new AbortController();
   const onClose = (): void => gone.abort();

@@ -106,15 +106,11 @@ function readDirective({ word, rest }: Directive): Step {
     case 'tool':
       return readTool(rest);
     case 'shell':
-      return exec(rest, { yield_time_ms: 30_000 });
+      return { do: 'shell', command: rest, how: 'wait' };
     case 'background':
-      return exec(rest, { yield_time_ms: 250 });
+      return { do: 'shell', command: rest, how: 'background' };
     case 'escalate':
-      return exec(rest, {
-        yield_time_ms: 30_000,
-        sandbox_permissions: 'require_escalated',
-        justification: 'The script says so.',
-      });
+      return { do: 'shell', command: rest, how: 'escalate' };
     case 'fail':
       return readFailure(rest);
     case 'hang':
@@ -137,10 +133,6 @@ function readTool(rest: string): Step {
   const [, tool = '', json = ''] = /^(\S+)\s*([\s\S]*)$/.exec(rest) ?? [];
   const args: unknown = json === '' ? {} : JSON.parse(json);
   return { do: 'call', tool, args: args as Record<string, unknown> };
-}
-
-function exec(cmd: string, args: Record<string, unknown>): Step {
-  return { do: 'call', tool: 'exec_command', args: { cmd, ...args } };
 }
 
 function readFailure(rest: string): Step {

@@ -6,6 +6,8 @@ export type Step =
   | { readonly do: 'say'; readonly text: string; readonly overMs?: number; readonly holdMs?: number }
   /** Calls an offered tool: by its name, else by an ending of it, else by a part of it. */
   | { readonly do: 'call'; readonly tool: string; readonly args: Readonly<Record<string, unknown>> }
+  /** Runs a command with the agent's own tool: waits for it, leaves it running, or asks to run it outside the sandbox. */
+  | { readonly do: 'shell'; readonly command: string; readonly how: 'wait' | 'background' | 'escalate' }
   /** An HTTP error, after `afterMs` of silence. `resetsInSeconds` goes with 429. */
   | {
       readonly do: 'fail';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkAgentOffline } from '../../src/main/check-agent.ts';
 import { packageFile } from '../../src/main/version.ts';
 import { type ModelServer, startModelServer } from '../model/model-server.ts';
-import { findCodex, writeCodexHome } from './codex-bench.ts';
+import { findCodex, writeCodexHome } from './codex-kit.ts';
 
 const program = findCodex();
 

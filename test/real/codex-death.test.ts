@@ -2,20 +2,21 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isAlive, type ProcessIdentity } from '../../src/processes/process-identity.ts';
 import { readProcessTable, readStartVariable } from '../../src/processes/process-table.ts';
 import { readRecord } from '../../src/processes/recorded-launch.ts';
-import { CodexBench, findCodex } from './codex-bench.ts';
+import { type AgentBench } from './agent-bench.ts';
+import { findCodex, serverDirectoryOf, startCodexBench } from './codex-kit.ts';
 
 const program = findCodex();
 
 describe.skipIf(!program)('when the codex app-server dies', () => {
-  let bench: CodexBench;
+  let bench: AgentBench;
   beforeAll(async () => {
-    bench = await CodexBench.start(program ?? '');
+    bench = await startCodexBench(program ?? '');
   });
   afterAll(() => bench.stop());
   afterEach(() => bench.restart());
 
   const leader = async (): Promise<ProcessIdentity> => {
-    const found = await readRecord(bench.serverDirectory());
+    const found = await readRecord(serverDirectoryOf(bench));
     if (!found) throw new Error('no server is recorded');
     return found;
   };
@@ -110,7 +111,7 @@ describe.skipIf(!program)('when the codex app-server dies', () => {
     expect(await talk.conversation.end()).toBe('dead');
     const { opened } = await bench.tryOpen('cold', { nativeId: talk.conversation.nativeId, adoptOnly: true });
     expect(opened).toMatchObject({ ok: false, code: 'NOT_RUNNING' });
-    expect(await readRecord(bench.serverDirectory())).toBeUndefined();
+    expect(await readRecord(serverDirectoryOf(bench))).toBeUndefined();
   });
 
   it('a conversation that is gone is said to be gone', async () => {

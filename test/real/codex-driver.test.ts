@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CodexBench, findCodex, type Talk } from './codex-bench.ts';
+import { type AgentBench, type Talk } from './agent-bench.ts';
+import { findCodex, startCodexBench } from './codex-kit.ts';
 
 const program = findCodex();
 const slowTool = '[[tool slow_echo {"secs":2,"text":"z"}]]';
@@ -10,9 +11,9 @@ async function begin(talk: Talk, text: string, id: string): Promise<string> {
 }
 
 describe.skipIf(!program)('the codex driver, with the real program', () => {
-  let bench: CodexBench;
+  let bench: AgentBench;
   beforeAll(async () => {
-    bench = await CodexBench.start(program ?? '');
+    bench = await startCodexBench(program ?? '');
   });
   afterAll(() => bench.stop());
 
@@ -211,9 +212,9 @@ describe.skipIf(!program)('the codex driver, with the real program', () => {
 });
 
 describe.skipIf(!program)('questions of the real program', () => {
-  let bench: CodexBench;
+  let bench: AgentBench;
   beforeAll(async () => {
-    bench = await CodexBench.start(program ?? '');
+    bench = await startCodexBench(program ?? '');
   });
   afterAll(() => bench.stop());
 
@@ -270,7 +271,7 @@ describe.skipIf(!program)('the configuration of the user', () => {
       'bearer_token_env_var = "SCRIPTED_KEY"',
       'enabled = false',
     ];
-    const bench = await CodexBench.start(program ?? '', own.join('\n'));
+    const bench = await startCodexBench(program ?? '', own.join('\n'));
     try {
       const talk = await bench.open('named');
       await talk.turn('[[tool slow_echo {"secs":0,"text":"named"}]] [[say done]]');

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { CodexBench, findCodex, type Talk } from './codex-bench.ts';
+import { type AgentBench, type Talk } from './agent-bench.ts';
+import { findCodex, serverDirectoryOf, startCodexBench } from './codex-kit.ts';
 import { FaultProxy, type SeenMessage } from './fault-proxy.ts';
 
 const program = findCodex();
@@ -9,7 +10,7 @@ const to = (direction: SeenMessage['direction'], method: string) => (m: SeenMess
 const answerTo = (method: string) => (m: SeenMessage) => m.answers === method;
 
 describe.skipIf(!program)('the codex driver on a connection that misbehaves', () => {
-  let bench: CodexBench;
+  let bench: AgentBench;
   let proxy: FaultProxy;
   const talks: Talk[] = [];
   const open = async (name: string): Promise<Talk> => {
@@ -18,9 +19,9 @@ describe.skipIf(!program)('the codex driver on a connection that misbehaves', ()
     return talk;
   };
   beforeAll(async () => {
-    bench = await CodexBench.start(program ?? '');
+    bench = await startCodexBench(program ?? '');
     await bench.restart(await bench.open('first'));
-    proxy = await FaultProxy.before(join(bench.serverDirectory(), 's'));
+    proxy = await FaultProxy.before(join(serverDirectoryOf(bench), 's'));
   });
   afterEach(async () => {
     for (const talk of talks.splice(0)) await talk.conversation.detach();

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/base/clock.ts';
 import { RpcClient } from '../../src/drivers/codex/rpc-client.ts';
 import { readNotification, threadAnswer, turnStartAnswer } from '../../src/drivers/codex/wire.ts';
-import { CodexBench, findCodex } from './codex-bench.ts';
+import { findCodex, serverDirectoryOf, startCodexBench } from './codex-kit.ts';
 
 interface Scene {
   readonly name: string;
@@ -46,13 +46,13 @@ const scenes: readonly Scene[] = [
 const program = findCodex();
 if (!program) process.exit(1);
 setInterval(() => undefined, 60_000);
-const bench = await CodexBench.start(program);
+const bench = await startCodexBench(program);
 const { version = 'unknown' } = await bench.driver.probe(bench.profile());
 const target = fileURLToPath(new URL(`../corpus/codex/${version}`, import.meta.url));
 mkdirSync(target, { recursive: true });
 const first = await bench.open('first');
 let heard: { method: string; params: unknown }[] = [];
-const connected = await RpcClient.connect(join(bench.serverDirectory(), 's'), systemClock, 5000, {
+const connected = await RpcClient.connect(join(serverDirectoryOf(bench), 's'), systemClock, 5000, {
   onNotification: (method, params) => void heard.push({ method, params }),
   onRequest: () => undefined,
   onNoise: () => undefined,

@@ -1,15 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { RpcClient } from '../../src/drivers/codex/rpc-client.ts';
-import { CodexBench, findCodex } from './codex-bench.ts';
+import { type AgentBench } from './agent-bench.ts';
+import { findCodex, serverDirectoryOf, startCodexBench } from './codex-kit.ts';
 import { startOwner } from './codex-start-owner.ts';
 
 const program = findCodex();
 
 describe.skipIf(!program)('a codex conversation survives', () => {
-  let bench: CodexBench;
+  let bench: AgentBench;
   beforeAll(async () => {
-    bench = await CodexBench.start(program ?? '');
+    bench = await startCodexBench(program ?? '');
   });
   afterAll(() => bench.stop());
   afterEach(() => bench.restart());
@@ -144,7 +145,7 @@ describe.skipIf(!program)('a codex conversation survives', () => {
     await first.conversation.start({ id: bench.deliveryId(), text: '[[slow 1]]' });
     await first.event('turnStarted', (e) => e.nativeTurnId !== first.all('turnEnded')[0]?.nativeTurnId);
     const silent = { onNotification: () => {}, onRequest: () => {}, onNoise: () => {}, onClose: () => {} };
-    const connected = await RpcClient.connect(`${bench.serverDirectory()}/s`, systemClock, 5000, silent);
+    const connected = await RpcClient.connect(`${serverDirectoryOf(bench)}/s`, systemClock, 5000, silent);
     if (!connected.ok) throw new Error(connected.message);
     const { client } = connected;
     const clientInfo = { name: 'somebody', title: 'somebody', version: '1' };

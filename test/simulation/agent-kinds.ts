@@ -26,6 +26,7 @@ const plain: AgentKind = {
     negativeProof: 'none',
     backgroundTasks: false,
     wakesByItself: false,
+    promptCancelsBackground: false,
     locatesCalls: 'byOrder',
   },
 };
@@ -42,6 +43,7 @@ const turnBound: AgentKind = {
     negativeProof: 'turnEnd',
     backgroundTasks: true,
     wakesByItself: false,
+    promptCancelsBackground: false,
     locatesCalls: 'byId',
   },
 };
@@ -58,6 +60,7 @@ const queueing: AgentKind = {
     negativeProof: 'withdraw',
     backgroundTasks: true,
     wakesByItself: true,
+    promptCancelsBackground: false,
     locatesCalls: 'byId',
   },
 };

@@ -33,6 +33,7 @@ export function acpDriver(options: AcpDriverOptions): Driver {
       turnEnd: 'protocol',
       backgroundTasks: false,
       wakesByItself: false,
+      promptCancelsBackground: false,
       resume: 'whereOffered',
       locatesCalls: 'byOrder',
       limits: true,

@@ -19,6 +19,7 @@ const capabilities: Capabilities = {
   turnEnd: 'protocol',
   backgroundTasks: true,
   wakesByItself: false,
+  promptCancelsBackground: false,
   resume: 'always',
   locatesCalls: 'byId',
   limits: true,

@@ -9,6 +9,7 @@ const declared: Capabilities = {
   turnEnd: 'protocol',
   backgroundTasks: true,
   wakesByItself: false,
+  promptCancelsBackground: false,
   resume: 'always',
   locatesCalls: 'byId',
   limits: true,

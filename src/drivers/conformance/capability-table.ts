@@ -74,6 +74,7 @@ function witnesses(capabilities: Capabilities, name: keyof Capabilities): readon
       return capabilities.limits ? [{ name: 'usageLimit' }] : [];
     case 'backgroundTasks':
     case 'wakesByItself':
+    case 'promptCancelsBackground':
       return [];
     default:
       return assertNever(name);
@@ -103,6 +104,10 @@ const meanings: Meanings = {
   wakesByItself: {
     true: 'the agent goes on by itself when its background work ends',
     false: 'the agent does not go on by itself when its background work ends; Stemma tells it',
+  },
+  promptCancelsBackground: {
+    true: 'a new message ends what the agent runs in the background',
+    false: 'a new message leaves what the agent runs in the background alone',
   },
   resume: {
     always: 'a conversation is had again after its process died',

@@ -21,6 +21,7 @@ const capabilities: Capabilities = {
   turnEnd: 'process',
   backgroundTasks: false,
   wakesByItself: false,
+  promptCancelsBackground: false,
   resume: 'always',
   locatesCalls: 'byOrder',
   limits: false,

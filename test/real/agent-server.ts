@@ -12,37 +12,32 @@ import type { Run } from '../../src/contract/run.ts';
 import { processesWithEnvironment } from '../e2e/living-processes.ts';
 import { type ModelServer, startModelServer } from '../model/model-server.ts';
 import type { Rule } from '../model/prompt-script.ts';
-import { writeCodexHome } from './codex-bench.ts';
+import type { AgentKit } from './kit.ts';
 
 const program = fileURLToPath(new URL('../../dist/main/stemma.js', import.meta.url));
 
-/** The whole product on the real Codex CLI: a server process, a home of its own, and the scripted model. */
-export class CodexServer {
+/** The whole product on a real agent program: a server process, a place of its own, and the scripted model. */
+export class AgentServer {
   readonly directory: string;
   readonly model: ModelServer;
   client!: StemmaClient;
+  readonly #agent: string;
   #process: ChildProcess | undefined;
   #exited: Promise<number | null> = Promise.resolve(0);
 
-  private constructor(directory: string, model: ModelServer) {
+  private constructor(agent: string, directory: string, model: ModelServer) {
+    this.#agent = agent;
     this.directory = directory;
     this.model = model;
   }
 
-  static async start(codex: string, rules: readonly Rule[]): Promise<CodexServer> {
+  static async start(kit: AgentKit, agent: string, rules: readonly Rule[]): Promise<AgentServer> {
     const directory = mkdtempSync(join(tmpdir(), 'stemma-real-'));
     const model = await startModelServer({ rules });
-    const server = new CodexServer(directory, model);
+    const server = new AgentServer(kit.name, directory, model);
     mkdirSync(join(directory, 'work'));
-    writeCodexHome(join(directory, 'home'), model.url);
-    const profile = {
-      driver: 'codex',
-      command: [codex],
-      home: join(directory, 'home'),
-      env: { HOME: directory, SCRIPTED_KEY: 'x' },
-      sandbox: 'full',
-    };
-    writeFileSync(join(directory, 'stemma.yaml'), JSON.stringify({ agents: { codex: profile } }));
+    const profile = kit.profile(agent, directory, model);
+    writeFileSync(join(directory, 'stemma.yaml'), JSON.stringify({ agents: { [kit.name]: profile } }));
     await server.up();
     return server;
   }
@@ -101,7 +96,7 @@ export class CodexServer {
   }
 
   async run(messages: readonly string[]): Promise<string> {
-    const body = { agent: 'codex', name: 'real', cwd: this.cwd, messages: [...messages] };
+    const body = { agent: this.#agent, name: 'real', cwd: this.cwd, messages: [...messages] };
     return (await this.client.call('createRun', { body })).runId;
   }
 

@@ -1,10 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { systemClock } from '../../src/base/clock.ts';
 import { Ids, type SessionId } from '../../src/base/ids.ts';
-import { codexDriver } from '../../src/drivers/codex/driver.ts';
 import type {
   AgentProfile,
   Conversation,
@@ -13,46 +10,10 @@ import type {
   Opened,
   OpenRequest,
 } from '../../src/drivers/port.ts';
-import { endGroup } from '../../src/processes/group.ts';
-import { readRecord } from '../../src/processes/recorded-launch.ts';
+import { completeProfile } from '../../src/main/profiles.ts';
 import { type ModelServer, startModelServer } from '../model/model-server.ts';
-import { startToolServer, type ToolServer } from './codex-tools.ts';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
-
-/** The program under test, or undefined after saying how to get it. */
-export function findCodex(): string | undefined {
-  const program = process.env['STEMMA_CODEX'] ?? join(root, '.agents/node_modules/.bin/codex');
-  if (existsSync(program)) return program;
-  console.warn(
-    `\n  SKIPPED: ${program} is missing. Run "node scripts/install-agents.mjs", or set STEMMA_CODEX.\n`,
-  );
-  return undefined;
-}
-
-/** Writes a home whose model is the scripted one. */
-export function writeCodexHome(home: string, modelUrl: string, more = ''): void {
-  mkdirSync(home, { recursive: true });
-  const lines = [
-    'model = "scripted"',
-    'model_provider = "scripted"',
-    'check_for_update_on_startup = false',
-    '[model_providers.scripted]',
-    'name = "scripted"',
-    `base_url = "${modelUrl}"`,
-    'env_key = "SCRIPTED_KEY"',
-    'wire_api = "responses"',
-    'request_max_retries = 1',
-    'stream_max_retries = 1',
-    'supports_websockets = false',
-    '[analytics]',
-    'enabled = false',
-    '[feedback]',
-    'enabled = false',
-    more,
-  ];
-  writeFileSync(join(home, 'config.toml'), lines.join('\n'));
-}
+import type { AgentKit } from './kit.ts';
+import { startToolServer, type ToolServer } from './tool-server.ts';
 
 /** A conversation with everything it emitted. */
 export interface Talk {
@@ -71,45 +32,42 @@ export interface Talk {
   all<Type extends DriverEvent['type']>(type: Type): Extract<DriverEvent, { type: Type }>[];
 }
 
-/** Everything a test needs: a scripted model, tools, a home of its own, and the driver. */
-export class CodexBench {
+/** Everything a test of a driver needs: a scripted model, tools, a place of its own, and the driver. */
+export class AgentBench {
   readonly model: ModelServer;
   readonly tools: ToolServer;
   readonly directory: string;
-  readonly home: string;
   readonly cwd: string;
-  driver: Driver = codexDriver({ clock: systemClock });
-  readonly #program: string;
+  driver: Driver;
+  readonly #kit: AgentKit;
+  readonly #profile: AgentProfile;
   readonly #ids = new Ids(Date.now, Math.random);
 
-  private constructor(program: string, model: ModelServer, tools: ToolServer, directory: string) {
-    this.#program = program;
-    this.model = model;
-    this.tools = tools;
-    this.directory = directory;
-    this.home = join(directory, 'home');
-    this.cwd = join(directory, 'work');
+  private constructor(
+    kit: AgentKit,
+    parts: { model: ModelServer; tools: ToolServer; directory: string; profile: AgentProfile },
+  ) {
+    this.#kit = kit;
+    this.#profile = parts.profile;
+    this.driver = kit.driver();
+    this.model = parts.model;
+    this.tools = parts.tools;
+    this.directory = parts.directory;
+    this.cwd = join(parts.directory, 'work');
   }
 
-  static async start(program: string, more = ''): Promise<CodexBench> {
+  static async start(kit: AgentKit, program: string): Promise<AgentBench> {
     const model = await startModelServer();
-    const directory = mkdtempSync(join(tmpdir(), 'stemma-codex-'));
-    const bench = new CodexBench(program, model, await startToolServer(), directory);
+    const directory = mkdtempSync(join(tmpdir(), `stemma-${kit.name}-`));
+    const input = kit.profile(program, directory, model);
+    const profile = completeProfile(kit.name, input, [input.driver]);
+    const bench = new AgentBench(kit, { model, tools: await startToolServer(), directory, profile });
     mkdirSync(bench.cwd);
-    writeCodexHome(bench.home, model.url, more);
     return bench;
   }
 
   profile(more: Partial<AgentProfile> = {}): AgentProfile {
-    return {
-      name: 'codex',
-      driver: 'codex',
-      command: [this.#program],
-      home: this.home,
-      env: { HOME: this.directory, SCRIPTED_KEY: 'x' },
-      sandbox: 'full',
-      ...more,
-    };
+    return { ...this.#profile, ...more };
   }
 
   /** A request for a session of this name, the same each time. */
@@ -161,22 +119,11 @@ export class CodexBench {
   /** Forgets the driver as the death of our process would, and takes a fresh one. Open conversations are detached. */
   async restart(...talks: Talk[]): Promise<void> {
     for (const talk of talks) await talk.conversation.detach();
-    this.driver = codexDriver({ clock: systemClock });
-  }
-
-  /** The directory of the one app-server of the home. */
-  serverDirectory(): string {
-    const place = join(this.home, 'stemma');
-    const [name] = existsSync(place) ? readdirSync(place) : [];
-    return join(place, name ?? 'none');
+    this.driver = this.#kit.driver();
   }
 
   async stop(): Promise<void> {
-    const place = join(this.home, 'stemma');
-    for (const name of existsSync(place) ? readdirSync(place) : []) {
-      const leader = await readRecord(join(place, name));
-      if (leader) await endGroup(leader, { graceMs: 300, clock: systemClock });
-    }
+    await this.#kit.cleanUp?.(this.directory);
     await this.model.stop();
     await this.tools.close();
     rmSync(this.directory, { recursive: true, force: true });

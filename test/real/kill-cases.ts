@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Rule } from '../model/prompt-script.ts';
+import { AgentServer } from './agent-server.ts';
+import { type AgentKit, findProgram } from './kit.ts';
+
+const background = (name: string, instruction: string): string =>
+  `[[tool run_in_background ${JSON.stringify({ name, instruction })}]]`;
+const rules: Rule[] = [
+  {
+    when: '\\[stemma ntc_\\S+ #\\d+\\] tests failed',
+    steps: `${background('tests', 'Second try. [[slow 1 green]]')} [[say again]]`,
+  },
+  { when: '\\[stemma ntc_\\S+ #\\d+\\] (\\w+) succeeded', steps: '[[say handled $1]]' },
+];
+
+// One run of this kind is killed once; the marks in its texts tell the runs apart in the model's log.
+const messagesOf = (mark: string): string[] => [
+  `${mark} first. ${background('lint', `${mark} lint. [[slow 1 clean]]`)} ${background('tests', `${mark} test. [[fail 400]]`)} [[shell sleep 1]] [[slow 1 both started]]`,
+  `${mark} second. [[slow 1 summary]]`,
+];
+
+/** When a server is killed. */
+export interface KillPlan {
+  /** Named windows: the fault point at which the server kills itself, and which times it reaches it are tried. */
+  readonly points: readonly {
+    readonly window: string;
+    readonly fault: string;
+    readonly times: readonly number[];
+  }[];
+  /** Milliseconds after the start of a run: while the agents stream, run shells and wait for the model. */
+  readonly moments: readonly number[];
+}
+
+const streaming = 'while it streams, calls tools and runs shells';
+
+/** `kill -9` of the server in the middle of runs of a real agent program: each message reaches the model once. */
+export function killCases(kit: AgentKit, { points, moments }: KillPlan): void {
+  const program = findProgram(kit.name);
+  describe.skipIf(!program)(`kill -9 of the server in the middle of a run of the real ${kit.name}`, () => {
+    let server: AgentServer;
+    const counts = new Map<string, number>();
+    let runs = 0;
+
+    beforeAll(async () => {
+      server = await AgentServer.start(kit, program ?? '', rules);
+    });
+    afterAll(async () => {
+      console.log(`kills by window:\n${[...counts].map(([window, n]) => `  ${n}  ${window}`).join('\n')}`);
+      await server?.stop();
+    });
+
+    const verify = async (runId: string, mark: string): Promise<void> => {
+      const run = await server.ended(runId, 40_000);
+      expect(run.outcome, await server.describe(run)).toBe('succeeded');
+      // What the model was told to do by each text of ours: once, however often the server died.
+      for (const text of [`${mark} first.`, `${mark} second.`]) {
+        const turns = new Set(
+          server.model.log.flatMap((event) =>
+            event.type === 'request' && event.userTexts.at(-1)?.startsWith(text) ? [event.turnId] : [],
+          ),
+        );
+        expect(turns.size, `turns that began with "${text}"`).toBe(1);
+      }
+      for (const tree of await server.trees(run)) {
+        expect(tree.closed).toBe(true);
+        expect(tree.notices.filter((notice) => notice.state !== 'handled')).toEqual([]);
+      }
+    };
+
+    const cases = points.flatMap(({ window, fault, times }) =>
+      times.map((n) => ({ window, fault: `${fault}:${n}` })),
+    );
+    test.each(cases)('$window ($fault)', async ({ window, fault }) => {
+      await server.kill();
+      await server.up(fault);
+      if (!server.isUp) await server.up();
+      const mark = `[${fault} ${++runs}]`;
+      const runId = await server.run(messagesOf(mark)).catch(() => undefined);
+      const isDead = await server.died(20_000);
+      if (isDead) {
+        counts.set(window, (counts.get(window) ?? 0) + 1);
+        await server.up();
+      }
+      // A server that died in the call that begins a run may have begun it or not; then there is nothing to wait for.
+      if (runId) await verify(runId, mark);
+    });
+
+    test.each(moments)('after %i ms', async (ms) => {
+      const mark = `[${ms} ms ${++runs}]`;
+      const runId = await server.run(messagesOf(mark));
+      await delay(ms);
+      await server.kill();
+      await server.up();
+      counts.set(streaming, (counts.get(streaming) ?? 0) + 1);
+      await verify(runId, mark);
+    });
+
+    test('it died in every window', () => {
+      const all = [...points.map(({ window }) => window), streaming];
+      expect(all.filter((window) => !counts.has(window))).toEqual([]);
+    });
+  });
+}

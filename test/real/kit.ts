@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { AgentProfileInput } from '../../src/contract/config-file.ts';
+import type { Driver } from '../../src/drivers/port.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** How one real agent program is set up against the scripted model, below a directory of its own. */
+export interface AgentKit {
+  /** Its name in `.agents/node_modules/.bin`, of its profile, and in the names of tests. */
+  readonly name: string;
+  /** A new driver, as a new server would have one. */
+  driver(): Driver;
+  /** Writes what the program needs into `directory` and says how it is run. `program`: its path. */
+  profile(program: string, directory: string, model: { readonly url: string }): AgentProfileInput;
+  /** Ends what the conversations of a bench have left running below `directory`. */
+  cleanUp?(directory: string): Promise<void>;
+}
+
+/**
+ * The installed program of that name, or undefined after saying how to get it. `STEMMA_NAME`, in capitals, names another
+ * one.
+ */
+export function findProgram(name: string): string | undefined {
+  const variable = `STEMMA_${name.toUpperCase()}`;
+  const program = process.env[variable] ?? join(root, '.agents/node_modules/.bin', name);
+  if (existsSync(program)) return program;
+  const how = `Run "node scripts/install-agents.mjs ${name}", or set ${variable}.`;
+  console.warn(`\n  SKIPPED: ${program} is missing. ${how}\n`);
+  return undefined;
+}
