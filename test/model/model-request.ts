@@ -1,6 +1,6 @@
 /**
  * A request of an agent to its model, in words of our own: who said what in which order, and which tools are offered.
- * Only the OpenAI Responses wire is read here, because that is the one that Codex speaks.
+ * The OpenAI Responses wire, which Codex speaks, is read here; the others beside their wires.
  */
 export interface ModelRequest {
   /** 1 for the first request that the server got. */
@@ -15,6 +15,8 @@ export interface ModelRequest {
   readonly requestOfTurn: number;
   readonly conversation: readonly ConversationItem[];
   readonly tools: readonly OfferedTool[];
+  /** Asked beside the turns, for a title or a summary: answered with a fixed text, neither scripted nor logged. */
+  readonly isAside?: true;
 }
 
 /** One entry of the history that the agent sends along, oldest first. */

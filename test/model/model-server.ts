@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { chatWire } from './chat-wire.ts';
 import { type ModelRequest, toolResults, userTexts } from './model-request.ts';
 import { promptScript, type Rule } from './prompt-script.ts';
 import { responsesWire } from './responses-wire.ts';
@@ -8,7 +9,9 @@ import type { Script, Step } from './step.ts';
 import type { Answered, Wire } from './wire.ts';
 
 /** The protocols that the scripted model speaks, told apart by their paths. */
-const wires: readonly Wire[] = [responsesWire];
+function speakAll(): readonly Wire[] {
+  return [responsesWire, chatWire()];
+}
 
 /** One line of the server's log: what the model was told, and how its answer ended. */
 export type ModelEvent =
@@ -56,8 +59,9 @@ export interface ModelServer {
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const state = new ModelLog(options.logFile);
   let script = options.script ?? promptScript(options.rules);
+  const wires = speakAll();
   const server = createServer((request, response) => {
-    void serve(request, response, state, (r) => script(r));
+    void serve(request, response, { log: state, wires, script: (r) => script(r) });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -126,11 +130,16 @@ class ModelLog {
   }
 }
 
+interface Serving {
+  readonly log: ModelLog;
+  readonly wires: readonly Wire[];
+  readonly script: Script;
+}
+
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  log: ModelLog,
-  script: Script,
+  { log, wires, script }: Serving,
 ): Promise<void> {
   const body = await readBody(request);
   const path = (request.url ?? '').split('?')[0] ?? '';
@@ -154,6 +163,10 @@ async function serve(
     receivedAt: Date.now(),
     requestOfTurn: (turnId) => log.countRequestOf(turnId),
   });
+  if (read.isAside) {
+    await wire.write({ do: 'say', text: 'A scripted conversation' }, read, response);
+    return;
+  }
   log.requests.push(read);
   const step = script(read);
   log.add(requestEvent(read, step));
