@@ -209,6 +209,15 @@ export interface AgentError {
   readonly resetsAt?: number;
 }
 
+/**
+ * A text that a person typed at the agent's own screen, and that the agent took up: one that did not come through `start` or
+ * `steer`. `id`: the agent's own name of the text, the same whenever it is told, and told of no other text of the conversation.
+ */
+export interface TypedText {
+  readonly id: string;
+  readonly text: string;
+}
+
 /** What one turn cost, as far as the agent says. `usd`: US dollars. */
 export interface Usage {
   readonly inputTokens?: number;
@@ -231,15 +240,21 @@ export type DriverEvent = DriverReport & { readonly position: number };
 
 /** Everything that a driver may report, without its position. */
 export type DriverReport =
-  /** The agent began to work: on our text, or, without `deliveryId`, by itself (`taskId`: because this task ended). */
+  /**
+   * The agent began to work: on our text, on one that a person typed (`typed`), or, without either, by itself (`taskId`:
+   * because this task ended). A text of which nobody can say whose it is is no typed one.
+   */
   | {
       readonly type: 'turnStarted';
       readonly nativeTurnId: string;
       readonly deliveryId?: string;
       readonly taskId?: string;
+      readonly typed?: TypedText;
     }
   /** A text of ours was taken up within this turn. */
   | { readonly type: 'taken'; readonly nativeTurnId: string; readonly deliveryId: string }
+  /** What a person typed was taken up within this turn, whose start was told. */
+  | { readonly type: 'typed'; readonly nativeTurnId: string; readonly typed: TypedText }
   /** The agent is idle again. `tasks` lives as of this event. */
   | {
       readonly type: 'turnEnded';

@@ -142,7 +142,8 @@ export function* refusalOfSend(session: Session, parent: Execution | undefined):
   return parent ? refusalBelow(parent) : undefined;
 }
 
-function firstLine(text: string): string {
+/** The name of a message: its first line, cut to 80 characters. */
+export function firstLine(text: string): string {
   const line = text.trim().split('\n', 1)[0] ?? '';
   return line.length > 80 ? `${line.slice(0, 79)}…` : line || '(empty message)';
 }

@@ -124,7 +124,7 @@ export interface Execution {
   readonly error: Failure | null;
   readonly result: string | null;
   readonly usage: ExecutionUsage | null;
-  /** How the agent or the operating system names it: a task's id, a process. */
+  /** How the agent or the operating system names it: a task's id, a process, a text typed at the agent's screen. */
   readonly nativeId: string | null;
 }
 

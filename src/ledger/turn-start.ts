@@ -4,14 +4,15 @@ import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import type { Execution } from './execution.ts';
 import { handOver, mismatch, waive } from './hand-over.ts';
-import { endAgainMs } from './interruption.ts';
 import { newTurn, startMessage } from './lane.ts';
+import { registerLate } from './late.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
-import { defaultTimeoutMs, newExecution, refusalBelow } from './registration.ts';
 import { rules } from './rules.ts';
 import type { Session } from './session.ts';
 import type { Steer, Turn, TurnCause } from './turn.ts';
+import type { TypedText } from './typed.ts';
+import { registerTyped } from './typed.ts';
 import { steerTransitions } from './turn.ts';
 
 /** The agent began to work, or took a text up, as its driver saw it. */
@@ -23,6 +24,8 @@ export interface AgentStarted {
   readonly deliveryId?: string;
   /** The background task whose end made it wake by itself. */
   readonly taskId?: string;
+  /** What a person typed at the agent's own screen that began it or was taken up. */
+  readonly typed?: TypedText;
   readonly position: number;
   readonly node: string;
   readonly fresh: FreshIds;
@@ -31,7 +34,8 @@ export interface AgentStarted {
 /** What an event of the agent came to: `ignored` ones are counted and change nothing. */
 export type Observed = 'started' | 'joined' | 'adopted' | 'late' | 'ignored';
 
-/** The agent began a turn. What it carries decides who owns it (invariant 6): our text, its own task, or nothing of ours. */
+/** The agent began a turn. What it carries decides who owns it (invariant 6): our text, a
+ * person's, its own task, or nothing that anybody knows of. */
 export function* agentStarted(command: AgentStarted): Rule<Observed> {
   const session = yield* ask('session', command.sessionId);
   const draft = new Draft(command.now);
@@ -58,6 +62,21 @@ export function* agentTook(command: AgentStarted & { readonly deliveryId: string
   if (!running) return yield* agentStarted(command);
   const adopted = yield* adopt(draft, session, command);
   // News of a text whose fate is known may be old: what runs now keeps its name, or its end would go unheard.
+  if (!adopted) return draft.done<Observed>('ignored');
+  rename(draft, running, command);
+  yield* join(draft, running, adopted.owner);
+  return draft.done<Observed>('joined');
+}
+
+/** The agent took up, within a turn, what a person typed at its own screen: a root of its own that joins the turn. */
+export function* agentTyped(command: AgentStarted & { readonly typed: TypedText }): Rule<Observed> {
+  const session = yield* ask('session', command.sessionId);
+  const draft = new Draft(command.now);
+  if (!session) return draft.done<Observed>('ignored');
+  const running = yield* runningTurn(session);
+  if (!running) return yield* agentStarted(command);
+  if (yield* isOver(session, command)) return draft.done<Observed>('ignored');
+  const adopted = yield* adopt(draft, session, command);
   if (!adopted) return draft.done<Observed>('ignored');
   rename(draft, running, command);
   yield* join(draft, running, adopted.owner);
@@ -174,7 +193,11 @@ interface Adopted {
 /** Finds what a text of ours, or a task of the agent's, stands for, and registers who handles it. */
 function* adopt(draft: Draft, session: Session, command: AgentStarted): Asking<Adopted | undefined> {
   if (!rules.adoptByText) return undefined;
-  const { deliveryId } = command;
+  const { deliveryId, typed } = command;
+  if (typed) {
+    const owner = yield* registerTyped(draft, session, typed, command.fresh.at('execution', 2));
+    return owner && { owner, cause: 'message' };
+  }
   if (deliveryId !== undefined && isId('steer', deliveryId))
     return yield* adoptSteer(draft, session, deliveryId, command);
   if (deliveryId !== undefined && isId('turn', deliveryId))
@@ -235,40 +258,6 @@ function* adoptQueued(draft: Draft, id: ExecutionId): Asking<Adopted | undefined
   if (!message || !input || message.state !== 'queued') return undefined;
   startMessage(draft, message, input);
   return { owner: message, cause: 'message' };
-}
-
-/** Activity that carries nothing of ours: below the root of the session's last turn while that is open, else alarmed. */
-function* registerLate(draft: Draft, session: Session, command: AgentStarted): Asking<Execution> {
-  const parent = yield* rootOfLastTurn(session);
-  const task = command.taskId === undefined ? undefined : yield* ask('taskNamed', session.id, command.taskId);
-  const row = newExecution(draft.now, parent, parent ? 'turn' : 'none', {
-    id: command.fresh.at('execution', 1),
-    kind: 'late',
-    name: 'late activity',
-    project: session.project,
-    runsIn: session.id,
-    cancelledBy: session.id,
-    // It wakes for background work that was cancelled: nothing may come of that either.
-    cancelRequested: task?.cancelRequested ?? null,
-    verdict: task?.cancelRequested ? 'CANCELLED' : null,
-    // Below a message that one's deadline counts; what hangs for nobody would hold the lane for ever.
-    deadlineAt: parent ? null : draft.now + defaultTimeoutMs,
-  });
-  draft.register(row, []);
-  if (row.cancelRequested) draft.wake('deadline', row.id, draft.now + endAgainMs);
-  else if (row.deadlineAt !== null) draft.wake('deadline', row.id, row.deadlineAt);
-  draft.event('alarm', row, { what: 'lateActivity' });
-  return row;
-}
-
-/** The root of the last turn; of several, the first under which something may still begin. */
-function* rootOfLastTurn(session: Session): Asking<Execution | null> {
-  const owners = session.lastTurn === null ? [] : yield* ask('owners', session.lastTurn);
-  for (const { rootId } of owners) {
-    const root = yield* ask('execution', rootId);
-    if (root && !refusalBelow(root)) return root;
-  }
-  return null;
 }
 
 function tellStarted(draft: Draft, turn: Turn, cause: TurnCause): void {

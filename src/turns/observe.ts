@@ -7,7 +7,7 @@ import { agentWaits } from '../ledger/agent-process.ts';
 import type { Failure } from '../ledger/execution.ts';
 import { taskEnded, taskStarted } from '../ledger/tasks.ts';
 import { agentEnded } from '../ledger/turn-end.ts';
-import { agentStarted, agentTook } from '../ledger/turn-start.ts';
+import { agentStarted, agentTook, agentTyped } from '../ledger/turn-start.ts';
 import type { TurnsContext } from './ports.ts';
 
 /** An event of a driver, apart from the end of its process, which is a matter of its own. */
@@ -28,14 +28,23 @@ export async function observe(
   const common = { now: clock.now(), sessionId, fresh };
   switch (event.type) {
     case 'turnStarted': {
-      const { nativeTurnId, position, deliveryId, taskId } = event;
-      const said = { ...(deliveryId ? { deliveryId } : {}), ...(taskId ? { taskId } : {}) };
+      const { nativeTurnId, position, deliveryId, taskId, typed } = event;
+      const said = {
+        ...(deliveryId ? { deliveryId } : {}),
+        ...(taskId ? { taskId } : {}),
+        ...(typed ? { typed } : {}),
+      };
       await store.decide(() => agentStarted({ ...common, node, nativeTurnId, position, ...said }));
       return 'mayDeliver';
     }
     case 'taken': {
       const { nativeTurnId, position, deliveryId } = event;
       await store.decide(() => agentTook({ ...common, node, nativeTurnId, position, deliveryId }));
+      return 'mayDeliver';
+    }
+    case 'typed': {
+      const { nativeTurnId, position, typed } = event;
+      await store.decide(() => agentTyped({ ...common, node, nativeTurnId, position, typed }));
       return 'mayDeliver';
     }
     case 'turnEnded': {

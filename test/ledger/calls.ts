@@ -21,7 +21,7 @@ import { settle } from '../../src/ledger/settle.ts';
 import { claimSteer, resolveSteer } from '../../src/ledger/steer.ts';
 import { taskEnded, taskStarted } from '../../src/ledger/tasks.ts';
 import { agentEnded } from '../../src/ledger/turn-end.ts';
-import { agentStarted, agentTook } from '../../src/ledger/turn-start.ts';
+import { agentStarted, agentTook, agentTyped } from '../../src/ledger/turn-start.ts';
 
 /** Every rule of the ledger that something outside calls. */
 export const ledgerRules = {
@@ -30,6 +30,7 @@ export const ledgerRules = {
   agentExited,
   agentStarted,
   agentTook,
+  agentTyped,
   agentWaits,
   beatOrLose,
   beginRun,

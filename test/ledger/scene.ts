@@ -95,7 +95,7 @@ export class Scene extends SceneView {
   /** The agent begins: by itself, or on a text. Answers its own name for the turn. */
   async begins(
     sessionId: SessionId,
-    about: Pick<AgentStarted, 'deliveryId' | 'taskId'> = {},
+    about: Pick<AgentStarted, 'deliveryId' | 'taskId' | 'typed'> = {},
   ): Promise<string> {
     const nativeTurnId = `native ${++this.#names}`;
     const command = {
@@ -243,6 +243,13 @@ export class Scene extends SceneView {
     return this.do({ rule: 'agentTook', command });
   }
 
+  /** The agent takes up what a person typed at its screen. */
+  hears(sessionId: SessionId, nativeTurnId: string, id: string, text = 'typed'): Promise<string> {
+    const typed = { id, text };
+    const about = { now: this.now, sessionId, nativeTurnId, typed, position: 0, node };
+    return this.do({ rule: 'agentTyped', command: { ...about, fresh: this.fresh() } });
+  }
+
   /** A text provably never got to its agent. */
   sendFails(turnId: TurnId, isFinal = false, code = 'AGENT_UNAVAILABLE'): Promise<boolean> {
     const error = { code, message: 'it never got there' };
@@ -258,6 +265,12 @@ export class Scene extends SceneView {
       rule: 'agentExited',
       command: { now: this.now, sessionId, reason: 'it died', fresh: this.fresh() },
     });
+  }
+
+  /** A person stops a session. */
+  async stop(sessionId: SessionId): Promise<void> {
+    const request = { actor: person, at: this.now };
+    await this.do({ rule: 'stopSession', command: { now: this.now, sessionId, request } });
   }
 
   /** Background work of an agent ends. */

@@ -10,6 +10,7 @@ export function agentActions(world: World, process: AgentProcess): Action[] {
     ...ownProgress(process),
     ...taskProgress(world, process),
     ...ideas(world, process),
+    ...typing(world, process),
     ...misbehaviour(world, process),
   ];
 }
@@ -79,6 +80,20 @@ function ideas(world: World, process: AgentProcess): Action[] {
     );
   }
   return actions;
+}
+
+/** A person at the agent's own screen, whom the server hears of only through the agent. */
+function typing(world: World, process: AgentProcess): Action[] {
+  const { agent } = process;
+  if (!agent.kind.hasScreen || process.isHung || process.isWaiting || !world.budgets.has('typed')) return [];
+  const type = (): void => {
+    world.budgets.spend('typed');
+    const label = world.label('p');
+    world.truth.addMessage(label, agent.sessionId, null);
+    process.hear(label);
+    world.note(`  ${label}, typed`);
+  };
+  return [maybe(`a person types at the screen of ${agent.label}`, type, world.isCrowded ? 12 : 4)];
 }
 
 function launch(world: World, process: AgentProcess, task?: string): void {
@@ -195,5 +210,5 @@ function repeat(world: World, process: AgentProcess): void {
 function isHarmlessAgain(process: AgentProcess, event: AgentProcess['stream'][number]): boolean {
   if (event.type === 'turnEnded' || event.type === 'taskEnded') return true;
   const isCurrent = 'nativeTurnId' in event && event.nativeTurnId === process.activity?.nativeTurnId;
-  return (event.type === 'taken' || event.type === 'turnStarted') && isCurrent;
+  return (event.type === 'taken' || event.type === 'typed' || event.type === 'turnStarted') && isCurrent;
 }

@@ -10,6 +10,8 @@ export interface AgentKind {
   readonly bindsSteerToTurn: boolean;
   /** Can be told to end its background work alone. */
   readonly stopsTasks: boolean;
+  /** Has a screen of its own, at which persons type. */
+  readonly hasScreen: boolean;
 }
 
 const common = { turnEnd: 'protocol', resume: 'always', limits: true } as const;
@@ -20,6 +22,7 @@ const plain: AgentKind = {
   refusesWhenBusy: true,
   bindsSteerToTurn: false,
   stopsTasks: false,
+  hasScreen: false,
   capabilities: {
     ...common,
     steer: 'none',
@@ -37,6 +40,7 @@ const turnBound: AgentKind = {
   refusesWhenBusy: false,
   bindsSteerToTurn: true,
   stopsTasks: false,
+  hasScreen: true,
   capabilities: {
     ...common,
     steer: 'proven',
@@ -54,6 +58,7 @@ const queueing: AgentKind = {
   refusesWhenBusy: false,
   bindsSteerToTurn: false,
   stopsTasks: true,
+  hasScreen: true,
   capabilities: {
     ...common,
     steer: 'proven',

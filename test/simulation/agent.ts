@@ -1,5 +1,5 @@
 import type { SessionId } from '../../src/base/ids.ts';
-import type { DriverEvent, LiveTask } from '../../src/drivers/port.ts';
+import type { DriverEvent, LiveTask, TypedText } from '../../src/drivers/port.ts';
 import type { AgentKind } from './agent-kinds.ts';
 import type { Carried } from './texts.ts';
 import { readText } from './texts.ts';
@@ -20,6 +20,13 @@ export interface ToolCallInFlight {
   /** How much the agent had written to its event stream when it made the call. */
   readonly place: number;
   stage: 'sent' | 'handling';
+}
+
+/** Because of what an agent begins. */
+interface Why {
+  readonly deliveryId?: string;
+  readonly taskId?: string;
+  readonly typed?: TypedText;
 }
 
 type Unplaced = DriverEvent extends infer Event
@@ -128,12 +135,23 @@ export class AgentProcess {
     this.agent.truth.wake(label);
   }
 
+  /** A person types at its screen: it begins by it, or takes it into the running turn. */
+  hear(label: string): void {
+    const typed = { id: `typed-${label}`, text: label };
+    const running = this.activity;
+    if (running) this.tell({ type: 'typed', nativeTurnId: running.nativeTurnId, typed });
+    else this.#begin({ typed }, false);
+    const carried: Carried[] = [{ kind: 'message', label }];
+    this.activity?.carried.push(...carried);
+    this.agent.truth.take(this.agent.sessionId, carried);
+  }
+
   /** Begins to work without anything that it was told. */
   stray(): void {
     this.#begin({}, true);
   }
 
-  #begin(why: { readonly deliveryId?: string; readonly taskId?: string }, isLate: boolean): void {
+  #begin(why: Why, isLate: boolean): void {
     const nativeTurnId = `${this.agent.label}.n${++this.agent.turns}`;
     this.activity = { nativeTurnId, carried: [], wokenBy: [], isLate };
     this.tell({ type: 'turnStarted', nativeTurnId, ...why });

@@ -28,6 +28,7 @@ const budgets = {
   launches: 5,
   tasks: 2,
   persons: 2,
+  typed: 2,
   cancels: 1,
   interrupts: 1,
   stops: 1,

@@ -111,6 +111,35 @@ describe('recorded traffic of codex 0.171.0', () => {
   });
 });
 
+describe('a text that came from another client', () => {
+  it('began its turn: it is what a person typed', () => {
+    const { signals, threadId, turnId } = read('simple');
+    const { events } = run(newThreadState(threadId, 0, []), signals);
+    const typed = { id: 'delivery-1', text: '[[say hello]]' };
+    expect(events[0]).toMatchObject({ type: 'turnStarted', nativeTurnId: turnId, typed });
+    expect(what(events)).toEqual(['turnStarted', 'user', 'text', 'turnEnded']);
+  });
+
+  it('was taken up in a turn of ours: it is told once, in that turn', () => {
+    const { signals, threadId, turnId } = read('steer-in-tool');
+    const ours = withDelivery(newThreadState(threadId, 0, []), 'delivery-1');
+    const { events } = run({ ...ours, starting: { deliveryId: 'delivery-1', turnId } }, signals);
+    expect(events[0]).toMatchObject({ type: 'turnStarted', deliveryId: 'delivery-1' });
+    expect(events.filter((event) => event.type === 'typed')).toMatchObject([
+      { nativeTurnId: turnId, typed: { id: 'delivery-2', text: 'steered' } },
+    ]);
+  });
+
+  it('came before ours in the turn that Codex named for ours: theirs began it, ours is taken up in it', () => {
+    const { signals, threadId, turnId } = read('steer-in-tool');
+    const ours = withDelivery(newThreadState(threadId, 0, []), 'delivery-2');
+    const { events } = run({ ...ours, starting: { deliveryId: 'delivery-2', turnId } }, signals);
+    expect(events[0]).toMatchObject({ type: 'turnStarted', typed: { id: 'delivery-1' } });
+    expect(events[0]).not.toHaveProperty('deliveryId');
+    expect(events.filter((event) => event.type === 'taken')).toMatchObject([{ deliveryId: 'delivery-2' }]);
+  });
+});
+
 describe('traffic in any order', () => {
   const mangled = fc.constantFrom(...names).chain((name) => {
     const { signals } = read(name);

@@ -2,10 +2,10 @@ import { assertNever } from '../../base/assert-never.ts';
 import type { DriverEvent } from '../port.ts';
 import { Draft } from './draft.ts';
 import { closeCommand, findCommand, noteAgents, openCommand, reduceAgent } from './reduce-background.ts';
-import type { RunningTurn, ThreadState } from './thread-state.ts';
+import { type RunningTurn, type ThreadState, withTaken } from './thread-state.ts';
 import { isCall, transcriptOfEnd, transcriptOfStart } from './transcript.ts';
 import { announce, begin, type Context, endTurn, isNewer } from './turn-changes.ts';
-import type { Signal } from './wire.ts';
+import { type CodexItem, type Signal, userText } from './wire.ts';
 
 /** The next state, and what is to be reported. */
 export interface Reduced {
@@ -85,7 +85,7 @@ function takeItem(
     begin(draft, turnId);
   }
   const turn = draft.state.turn as RunningTurn;
-  if (item.type === 'userMessage') takeUserText(draft, turn, item.clientId ?? undefined);
+  if (item.type === 'userMessage') takeUserText(draft, turn, item);
   else announce(draft);
   if (turn.completed.has(item.id)) {
     if (!context.isReplay) draft.noise(`item ${item.id} was completed a second time`);
@@ -116,14 +116,23 @@ function takeLateItem(
   if (isLate) draft.emitItem(signal.turnId, undefined, transcriptOfEnd(signal.item));
 }
 
-/** The one proof that a text of ours was taken up: a user's message with our id, in this very turn. */
-function takeUserText(draft: Draft, turn: RunningTurn, clientId: string | undefined): void {
+/**
+ * The one proof that a text of ours was taken up: a user's message with our id, in this very turn. One with another client's
+ * id was typed by a person at Codex's own screen; without an id nobody can say whose it is.
+ */
+function takeUserText(draft: Draft, turn: RunningTurn, item: CodexItem): void {
   const { deliveries } = draft.state;
-  announce(draft, clientId);
-  if (clientId === undefined || !deliveries.has(clientId) || deliveries.get(clientId) !== undefined) return;
-  draft.set({ deliveries: new Map(deliveries).set(clientId, turn.id) });
+  const clientId = item.clientId ?? undefined;
+  const isStranger = clientId !== undefined && !deliveries.has(clientId);
+  const typed = isStranger ? { id: clientId, text: userText(item) } : undefined;
+  const { isAnnounced } = turn;
+  announce(draft, { clientId, typed });
+  if (clientId === undefined || deliveries.get(clientId) !== undefined) return;
+  draft.set({ deliveries: withTaken(deliveries, clientId, turn.id) });
   if (draft.state.turn?.deliveryId === clientId) return;
-  draft.emit({ type: 'taken', nativeTurnId: turn.id, deliveryId: clientId }, turn.id, draft.nextOffset());
+  const place = [turn.id, draft.nextOffset()] as const;
+  if (!typed) draft.emit({ type: 'taken', nativeTurnId: turn.id, deliveryId: clientId }, ...place);
+  else if (isAnnounced) draft.emit({ type: 'typed', nativeTurnId: turn.id, typed }, ...place);
 }
 
 function countTokens(draft: Draft, signal: Extract<Signal, { type: 'usage' }>): void {

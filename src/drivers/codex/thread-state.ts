@@ -10,7 +10,7 @@ export interface ThreadState {
   readonly ended: readonly string[];
   /** The text that we are starting a turn with; `turnId` once Codex named it. */
   readonly starting: { readonly deliveryId: string; readonly turnId?: string } | undefined;
-  /** Our texts whose fate matters, and the turn in which each was taken up, if it was. */
+  /** Texts whose fate matters, and the turn in which each was taken up, if it was: ours, and what persons typed. */
   readonly deliveries: ReadonlyMap<string, string | undefined>;
   /** Commands that run, of the thread and of its sub-agents, by item id. */
   readonly commands: ReadonlyMap<string, OpenCommand>;
@@ -104,8 +104,21 @@ const deliveriesKept = 1000;
 /** The state once a text is on its way, so that it is recognised when the agent takes it up. */
 export function withDelivery(state: ThreadState, deliveryId: string): ThreadState {
   if (state.deliveries.has(deliveryId)) return state;
-  const settled = [...state.deliveries].filter(([, turnId]) => turnId !== undefined);
-  const deliveries = new Map(state.deliveries).set(deliveryId, undefined);
+  return { ...state, deliveries: bounded(new Map(state.deliveries).set(deliveryId, undefined)) };
+}
+
+/** The texts once one of them, ours or a person's, was taken up in a turn. */
+export function withTaken(
+  deliveries: ThreadState['deliveries'],
+  id: string,
+  turnId: string,
+): ThreadState['deliveries'] {
+  return bounded(new Map(deliveries).set(id, turnId));
+}
+
+/** Forgets the oldest of those whose fate is known, beyond the newest thousand. */
+function bounded(deliveries: Map<string, string | undefined>): ThreadState['deliveries'] {
+  const settled = [...deliveries].filter(([, turnId]) => turnId !== undefined);
   for (const [id] of settled.slice(0, Math.max(0, settled.length - deliveriesKept))) deliveries.delete(id);
-  return { ...state, deliveries };
+  return deliveries;
 }

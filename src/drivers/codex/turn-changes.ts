@@ -1,4 +1,4 @@
-import type { AgentError } from '../port.ts';
+import type { AgentError, TypedText } from '../port.ts';
 import { toAgentError } from './agent-error.ts';
 import type { Draft } from './draft.ts';
 import { settleBackground } from './reduce-background.ts';
@@ -41,18 +41,23 @@ export function begin(draft: Draft, turnId: string): void {
   draft.set({ turn: { id: turnId, isAnnounced: false, answer: '', completed: new Set() } });
 }
 
+/** What is known of the first item of a turn: the id under which a user's text came, and the text if it is a stranger's. */
+interface FirstItem {
+  readonly clientId?: string | undefined;
+  readonly typed?: TypedText | undefined;
+}
+
 /** Emits the start of the running turn, once it is clear whose text began it. */
-export function announce(draft: Draft, clientId?: string): void {
+export function announce(draft: Draft, { clientId, typed }: FirstItem = {}): void {
   const { turn, starting, deliveries } = draft.state;
   if (!turn || turn.isAnnounced) return;
   const ours = clientId !== undefined && deliveries.has(clientId) ? clientId : undefined;
-  const deliveryId = ours ?? (starting?.turnId === turn.id ? starting.deliveryId : undefined);
+  // Codex answered our text with this turn. What a person typed may still be in it first.
+  const answered = starting?.turnId === turn.id && !typed ? starting.deliveryId : undefined;
+  const deliveryId = ours ?? answered;
   draft.setTurn({ isAnnounced: true, ...(deliveryId === undefined ? {} : { deliveryId }) });
-  draft.emit(
-    { type: 'turnStarted', nativeTurnId: turn.id, ...(deliveryId === undefined ? {} : { deliveryId }) },
-    turn.id,
-    0,
-  );
+  const why = { ...(deliveryId === undefined ? {} : { deliveryId }), ...(typed ? { typed } : {}) };
+  draft.emit({ type: 'turnStarted', nativeTurnId: turn.id, ...why }, turn.id, 0);
   if (deliveryId !== undefined && starting?.deliveryId === deliveryId) draft.set({ starting: undefined });
 }
 

@@ -49,6 +49,31 @@ export const agentTakes: Choose = (context) => {
   };
 };
 
+/**
+ * A person types at the agent's own screen: what begins by it, or is joined by it. A driver may tell it again, or take a text
+ * of ours for one.
+ */
+export const agentHearsAPerson: Choose = (context) => {
+  const { state, now, b, c, d } = context;
+  const session = sessionOf(context);
+  if (!session) return undefined;
+  const old = one(
+    [...state.executions.values()].flatMap((row) =>
+      row.kind === 'message' && row.nativeId !== null ? [row.nativeId] : [],
+    ),
+    d,
+  );
+  const ours = one([...state.turns.keys(), ...state.steers.keys()], c);
+  const id = isRare(d, 9) ? ours : isRare(d, 5) ? old : undefined;
+  const typed = { id: id ?? `typed ${now}`, text: `typed ${now}` };
+  const [running] = unendedTurns(state, session).filter((turn) => turn.nativeTurnId !== null);
+  const isNew = !running || isRare(b, 4);
+  const nativeTurnId = isNew ? `native ${now}` : runningName(context, session, c);
+  const about = { now, sessionId: session.id, nativeTurnId, typed, position: now, node };
+  const rule = isNew && b % 2 === 0 ? 'agentStarted' : 'agentTyped';
+  return { call: { rule, command: { ...about, fresh: freshOf(context) } } };
+};
+
 /** The agent is idle again, in one of the ways in which turns end, with or without work that lives on. */
 export const agentEnds: Choose = (context) => {
   const session = sessionOf(context);
