@@ -2,6 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chatWire } from './chat-wire.ts';
+import { messagesWire } from './messages-wire.ts';
 import { type ModelRequest, toolResults, userTexts } from './model-request.ts';
 import { promptScript, type Rule } from './prompt-script.ts';
 import { responsesWire } from './responses-wire.ts';
@@ -10,7 +11,7 @@ import type { Answered, Wire } from './wire.ts';
 
 /** The protocols that the scripted model speaks, told apart by their paths. */
 function speakAll(): readonly Wire[] {
-  return [responsesWire, chatWire()];
+  return [responsesWire, chatWire(), messagesWire];
 }
 
 /** One line of the server's log: what the model was told, and how its answer ended. */
@@ -150,6 +151,8 @@ async function serve(
       models: [],
     });
   }
+  const aside = request.method === 'POST' ? asideOf(wires, path) : undefined;
+  if (aside) return sendJson(response, 200, aside);
   const wire = request.method === 'POST' ? wires.find((one) => one.takes(path)) : undefined;
   if (!wire) {
     const message = `the scripted model has no ${path}`;
@@ -172,6 +175,14 @@ async function serve(
   log.add(requestEvent(read, step));
   const how = await wire.write(step, read, response);
   log.add({ type: 'ended', number: read.number, at: Date.now(), how });
+}
+
+function asideOf(wires: readonly Wire[], path: string): Readonly<Record<string, unknown>> | undefined {
+  for (const wire of wires) {
+    const answer = wire.aside?.(path);
+    if (answer) return answer;
+  }
+  return undefined;
 }
 
 function requestEvent(request: ModelRequest, step: Step): ModelEvent {

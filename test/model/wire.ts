@@ -25,4 +25,6 @@ export interface Wire {
   read(arrived: Arrived): ModelRequest;
   /** Carries out one step. Resolves when the response is over. */
   write(step: Step, request: ModelRequest, response: ServerResponse): Promise<Answered>;
+  /** What is answered to a POST that agents make beside it and that asks for no turn of the model. */
+  aside?(path: string): Readonly<Record<string, unknown>> | undefined;
 }
