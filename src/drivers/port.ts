@@ -128,6 +128,8 @@ export interface Delivery {
 export interface Conversation {
   /** The agent's own id of the conversation. */
   readonly nativeId: string;
+  /** What this very program can prove, where that is less than its driver declares. It may change until the first turn ends. */
+  readonly capabilities?: Capabilities;
   /**
    * Begins a turn with a text; refused while one runs. `written`: with the agent, `turnStarted` or `exited` will follow.
    * The caller sends a text again only when `evidence` says `absent`, or the outcome was `refused`.
@@ -253,6 +255,11 @@ export type DriverReport =
     }
   /** A text of ours was taken up within this turn. */
   | { readonly type: 'taken'; readonly nativeTurnId: string; readonly deliveryId: string }
+  /**
+   * The agent was told within this turn, whose start was told, that this task has ended: it will not wake for it. One that
+   * was not waited for any more changes nothing.
+   */
+  | { readonly type: 'taskTold'; readonly nativeTurnId: string; readonly taskId: string }
   /** What a person typed was taken up within this turn, whose start was told. */
   | { readonly type: 'typed'; readonly nativeTurnId: string; readonly typed: TypedText }
   /** The agent is idle again. `tasks` lives as of this event. */
@@ -272,6 +279,8 @@ export type DriverReport =
       readonly taskId: string;
       readonly status: 'succeeded' | 'failed' | 'cancelled';
       readonly result: string;
+      /** False: the agent does not wake for this kind of end, though it does for others. */
+      readonly wakes?: false;
     }
   /** The turn stands still; `questionId` and `choices` go with a question, `until` (UTC milliseconds) with a limit. */
   | {

@@ -49,6 +49,33 @@ describe('what an agent begins', () => {
   });
 });
 
+describe('an end of background work that the agent is told of within a turn', () => {
+  it('is handled by a continuation that joins the turn, once', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    const first = await scene.running(session);
+    await scene.ends(session, first.native, { tasks: ['build'] });
+    const second = await scene.running(session);
+    await scene.taskEnds(session, 'build');
+    expect(scene.row(first.id).closed).toBe(false);
+    expect(await scene.isToldOfTask(session, second.native, 'build')).toBe('joined');
+    expect(await scene.isToldOfTask(session, second.native, 'build')).toBe('ignored');
+    await scene.ends(session, second.native);
+    expect(scene.row(first.id)).toMatchObject({ state: 'succeeded', closed: true });
+    expect(scene.row(second.id).closed).toBe(true);
+  });
+
+  it('in a turn that does not run changes nothing: the agent will wake for it', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    const first = await scene.running(session);
+    await scene.ends(session, first.native, { tasks: ['build'] });
+    await scene.taskEnds(session, 'build');
+    expect(await scene.isToldOfTask(session, 'another', 'build')).toBe('ignored');
+    expect(scene.row(first.id).closed).toBe(false);
+  });
+});
+
 describe('old news', () => {
   it('of a turn whose end was heard begins nothing', async () => {
     const scene = new Scene();

@@ -68,6 +68,21 @@ export function* agentTook(command: AgentStarted & { readonly deliveryId: string
   return draft.done<Observed>('joined');
 }
 
+/**
+ * The agent was told, within a turn, that a background task has ended, and will not wake for it: who handles that end joins
+ * the turn. An end that is known to be handled, or that is on its way to the agent already, changes nothing.
+ */
+export function* agentToldOfTask(command: AgentStarted & { readonly taskId: string }): Rule<Observed> {
+  const session = yield* ask('session', command.sessionId);
+  const draft = new Draft(command.now);
+  const running = session ? yield* runningTurn(session) : undefined;
+  if (!session || running?.nativeTurnId !== command.nativeTurnId) return draft.done<Observed>('ignored');
+  const adopted = yield* adopt(draft, session, command);
+  if (!adopted) return draft.done<Observed>('ignored');
+  yield* join(draft, running, adopted.owner);
+  return draft.done<Observed>('joined');
+}
+
 /** The agent took up, within a turn, what a person typed at its own screen: a root of its own that joins the turn. */
 export function* agentTyped(command: AgentStarted & { readonly typed: TypedText }): Rule<Observed> {
   const session = yield* ask('session', command.sessionId);

@@ -7,7 +7,7 @@ import { agentWaits } from '../ledger/agent-process.ts';
 import type { Failure } from '../ledger/execution.ts';
 import { taskEnded, taskStarted } from '../ledger/tasks.ts';
 import { agentEnded } from '../ledger/turn-end.ts';
-import { agentStarted, agentTook, agentTyped } from '../ledger/turn-start.ts';
+import { agentStarted, agentToldOfTask, agentTook, agentTyped } from '../ledger/turn-start.ts';
 import type { TurnsContext } from './ports.ts';
 
 /** An event of a driver, apart from the end of its process, which is a matter of its own. */
@@ -41,6 +41,11 @@ export async function observe(
       const { nativeTurnId, position, deliveryId } = event;
       await store.decide(() => agentTook({ ...common, node, nativeTurnId, position, deliveryId }));
       return 'mayDeliver';
+    }
+    case 'taskTold': {
+      const { nativeTurnId, position, taskId } = event;
+      await store.decide(() => agentToldOfTask({ ...common, node, nativeTurnId, position, taskId }));
+      return 'nothing';
     }
     case 'typed': {
       const { nativeTurnId, position, typed } = event;
@@ -78,7 +83,7 @@ export async function observe(
           taskId: event.taskId,
           status: event.status,
           result: event.result,
-          wakesByItself,
+          wakesByItself: wakesByItself && event.wakes !== false,
         }),
       );
       return 'mayDeliver';

@@ -1,6 +1,7 @@
 import type { TurnId } from '../base/ids.ts';
 import type {
   AgentProfile,
+  Capabilities,
   Conversation,
   Driver,
   DriverEvent,
@@ -17,6 +18,11 @@ import { resolveAfterOpen } from './recovery.ts';
 export interface OpenSession {
   readonly conversation: Conversation;
   readonly driver: Driver;
+}
+
+/** What this conversation can prove: what its driver declares, unless its program turned out to be able to less. */
+export function capabilitiesOf({ conversation, driver }: OpenSession): Capabilities {
+  return conversation.capabilities ?? driver.capabilities;
 }
 
 /** Why a conversation could not be opened. */

@@ -14,7 +14,7 @@ import type { Turn } from '../ledger/turn.ts';
 import type { Death } from './death.ts';
 import { buryAgent } from './death.ts';
 import type { NotOpened, OpenSession } from './opening.ts';
-import { openConversation } from './opening.ts';
+import { capabilitiesOf, openConversation } from './opening.ts';
 import { observe } from './observe.ts';
 import type { TurnsContext } from './ports.ts';
 import { Sending } from './sending.ts';
@@ -41,6 +41,10 @@ export class SessionTurns {
   /** Of the opening that is under way. */
   #opening: AbortController | undefined;
   #isDetached = false;
+  /** Events that wait to be told to the ledger. */
+  #unheard = 0;
+  /** Something may be sent since the last event that was told, and nothing was tried yet. */
+  #mayDeliver = false;
   #isRecovering = false;
 
   constructor(context: TurnsContext, sessionId: SessionId) {
@@ -86,7 +90,7 @@ export class SessionTurns {
     if (!open) return { state: 'ended' };
     const located = await open.conversation.locate({ meta });
     await this.#serial.run(() => undefined);
-    const byId = open.driver.capabilities.locatesCalls === 'byId';
+    const byId = capabilitiesOf(open).locatesCalls === 'byId';
     if (located.state === 'unknown') return located;
     // Without its turn's name, a call is of the turn that ran when it came, if that runs still.
     if (early && !byId && located.state === 'running' && !(await this.#isTurnOf(early, located.nativeTurnId)))
@@ -273,7 +277,11 @@ export class SessionTurns {
 
   // What a conversation said is nothing to the one that was opened after it.
   #receive(event: DriverEvent, open: OpenSession): void {
-    const handled = this.#serial.run(() => (this.#open === open ? this.#handle(event, open) : undefined));
+    this.#unheard++;
+    const handled = this.#serial.run(() => {
+      this.#unheard--;
+      return this.#open === open ? this.#handle(event, open) : undefined;
+    });
     void handled.catch((error: unknown) => {
       this.#context.report('turns.failed', {
         sessionId: this.sessionId,
@@ -286,11 +294,15 @@ export class SessionTurns {
   async #handle(event: DriverEvent, open: OpenSession): Promise<void> {
     if (event.type === 'exited') return this.#died(event, open.conversation);
     if (event.type === 'turnStarted') this.#deaths = 0;
-    const consequence = await observe(this.#context, this.sessionId, event, open.driver.capabilities);
+    const consequence = await observe(this.#context, this.sessionId, event, capabilitiesOf(open));
     if (event.type === 'turnStarted' || event.type === 'taken') await this.#stopCancelled(open);
     if (event.type === 'turnEnded' && (await withdrawLeftovers(this.#context, this.sessionId, open)))
       await this.#lookLater();
-    if (consequence === 'mayDeliver' && this.#open) await this.#deliver();
+    if (consequence === 'mayDeliver') this.#mayDeliver = true;
+    // What the agent said already is heard first: behind the end of a turn there may be the start of the next one.
+    if (!this.#mayDeliver || this.#unheard > 0 || !this.#open) return;
+    this.#mayDeliver = false;
+    await this.#deliver();
   }
 
   /** What was cancelled before it was seen to begin is stopped now. */

@@ -3,7 +3,7 @@ import type { SessionId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
 import { ask } from '../ledger/questions.ts';
 import { claimSteer, resolveSteer } from '../ledger/steer.ts';
-import type { OpenSession } from './opening.ts';
+import { capabilitiesOf, type OpenSession } from './opening.ts';
 import type { TurnsContext } from './ports.ts';
 
 /** Puts what is owed to the running turn into it, where the driver can prove that it was taken up. One text at a time. */
@@ -12,7 +12,7 @@ export async function steerNext(
   sessionId: SessionId,
   open: OpenSession,
 ): Promise<void> {
-  if (open.driver.capabilities.steer !== 'proven') return;
+  if (capabilitiesOf(open).steer !== 'proven') return;
   const { store, clock, ids } = context;
   const fresh = new FreshIds(ids);
   const claimed = await store.decide(() => claimSteer({ now: clock.now(), sessionId, fresh }));
@@ -40,7 +40,7 @@ export async function withdrawLeftovers(
   sessionId: SessionId,
   open: OpenSession,
 ): Promise<boolean> {
-  if (open.driver.capabilities.negativeProof !== 'withdraw') return false;
+  if (capabilitiesOf(open).negativeProof !== 'withdraw') return false;
   const { store, clock } = context;
   let hasUnknown = false;
   for (const steer of await store.read(() => ask('openSteers', sessionId))) {

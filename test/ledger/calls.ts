@@ -21,7 +21,7 @@ import { settle } from '../../src/ledger/settle.ts';
 import { claimSteer, resolveSteer } from '../../src/ledger/steer.ts';
 import { taskEnded, taskStarted } from '../../src/ledger/tasks.ts';
 import { agentEnded } from '../../src/ledger/turn-end.ts';
-import { agentStarted, agentTook, agentTyped } from '../../src/ledger/turn-start.ts';
+import { agentStarted, agentToldOfTask, agentTook, agentTyped } from '../../src/ledger/turn-start.ts';
 
 /** Every rule of the ledger that something outside calls. */
 export const ledgerRules = {
@@ -29,6 +29,7 @@ export const ledgerRules = {
   agentEnded,
   agentExited,
   agentStarted,
+  agentToldOfTask,
   agentTook,
   agentTyped,
   agentWaits,

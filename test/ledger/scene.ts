@@ -279,6 +279,12 @@ export class Scene extends SceneView {
     return this.do({ rule: 'taskEnded', command: { now: this.now, ...about, fresh: this.fresh() } });
   }
 
+  /** The agent is told within a turn that background work has ended. */
+  isToldOfTask(sessionId: SessionId, nativeTurnId: string, taskId: string): Promise<string> {
+    const about = { now: this.now, sessionId, nativeTurnId, taskId, position: 0, node };
+    return this.do({ rule: 'agentToldOfTask', command: { ...about, fresh: this.fresh() } });
+  }
+
   /** A person cancels something and all below it. */
   cancel(id: ExecutionId, actor: Actor = person, verdict = 'CANCELLED'): Promise<Cancelling> {
     const request = { actor, at: this.now };
