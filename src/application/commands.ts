@@ -22,6 +22,7 @@ import { ask } from '../ledger/questions.ts';
 import { newSession } from '../ledger/session.ts';
 import { settle } from '../ledger/settle.ts';
 import type { Decided } from '../ledger/store.ts';
+import { budgetOf, refusalOfBudgets } from './budgets.ts';
 import type { ApplicationContext } from './context.ts';
 
 /** An outside program that has not been heard of for this long is lost. */
@@ -135,6 +136,9 @@ async function query(
   const id = await newId(context, call, 'execution');
   const known = await store.read(() => ask('execution', id));
   if (known?.runsIn) return queryAnswer(context, id, known.runsIn, 'queued');
+  const budget = request.budget && budgetOf(request.budget);
+  const refused = budget && refusalOfBudgets(context.agents, await agentFor(context, request), [budget]);
+  if (refused) return refused;
   const session = await sessionFor(context, request, call);
   if (typeof session !== 'string') return session;
   const { message, join, timeout, background, whenBusy = 'queue' } = request;
@@ -150,11 +154,21 @@ async function query(
         ...(join === undefined ? {} : { join }),
         ...(timeout === undefined ? {} : { timeoutMs: timeout }),
         ...(background === undefined ? {} : { background }),
+        ...(budget === undefined ? {} : { budget }),
       },
     }),
   );
   if (!decided.ok) return decided;
   return queryAnswer(context, id, session, decided.value.disposition);
+}
+
+/** The agent that a message will go to. */
+async function agentFor(
+  { store, agents }: ApplicationContext,
+  { sessionId, agent }: QueryRequest,
+): Promise<string> {
+  const session = sessionId === undefined ? undefined : await store.read(() => ask('session', sessionId));
+  return session?.agent ?? agent ?? agents.defaultName;
 }
 
 async function queryAnswer(

@@ -8,6 +8,7 @@ import { defaultTimeoutMs } from '../ledger/registration.ts';
 import { beginRun } from '../ledger/sequence.ts';
 import type { PlannedMessage } from '../ledger/session.ts';
 import type { TranscriptItem as StoredItem } from '../store/records.ts';
+import { budgetOf, refusalOfBudgets } from './budgets.ts';
 import { actorOf, createSession, newId, nothing } from './commands.ts';
 import type { ApplicationContext } from './context.ts';
 import { invalidCursor } from './list-filters.ts';
@@ -77,6 +78,9 @@ export function createRunCommands(context: ApplicationContext): RunCommands {
       if (await store.read(() => ask('run', id))) return { ok: true, value: { runId: id } };
       const agent = await agentOf(context, request);
       if (!agent.ok) return agent;
+      const budgets = request.messages.map(({ budget }) => budget && budgetOf(budget));
+      const refused = refusalOfBudgets(context.agents, agent.value, budgets);
+      if (refused) return refused;
       const { cwd, name: title } = request;
       const newSession = await newId(context, call, 'session');
       const sessionId = await createSession(context, { agent: agent.value, cwd, title }, newSession);
@@ -117,5 +121,6 @@ export function plannedMessage(message: SequenceMessage): PlannedMessage {
     join: message.join ?? 'own',
     check: message.check ?? null,
     background: message.background ?? 'wait',
+    ...(message.budget === undefined ? {} : { budget: budgetOf(message.budget) }),
   };
 }

@@ -61,6 +61,8 @@ export function toExecution(row: Execution): wire.Execution {
       error: row.error,
       result: row.result,
       usage: row.usage,
+      spent: row.spent,
+      budget: row.budget,
     }),
   };
 }
@@ -128,7 +130,6 @@ export function toMonitorRow(
 ): wire.MonitorRow {
   const { root } = live;
   const waiting = rows.executions.find((row) => !row.closed && row.waiting)?.waiting ?? null;
-  const usd = rows.executions.reduce((sum, row) => sum + (row.usage?.usd ?? 0), 0);
   return {
     id: root.id,
     name: root.name,
@@ -142,7 +143,9 @@ export function toMonitorRow(
       sessionId: root.runsIn,
       agent: session?.agent,
       waiting: toWaiting(waiting),
-      costUsd: usd > 0 ? usd : null,
+      costUsd: root.spent?.usd,
+      spent: root.spent,
+      budget: root.budget,
     }),
   };
 }

@@ -59,6 +59,10 @@ const table = {
   LOST: { status: 502, exit: 1, title: 'The evidence of how it ended is gone' },
   /** The deadline passed; the tree was cancelled. */
   TIMED_OUT: { status: 504, exit: 124, title: 'The deadline passed' },
+  /** More was used than the message and all that came of it was given; the tree was ended. */
+  BUDGET: { status: 502, exit: 1, title: 'The budget was exceeded' },
+  /** The agent does not tell what the budget counts, so it could not be kept; nothing was sent. data: {agent, reports}. */
+  NO_USAGE: { status: 409, exit: 5, title: 'The agent does not report this usage' },
   /** A result could not be handed to its session after every attempt. */
   NOTICE_UNDELIVERABLE: { status: 502, exit: 1, title: 'A result could not be delivered' },
   /** The conversation cannot be had again, so its results cannot be delivered. */

@@ -23,6 +23,10 @@ export const agentProfileInput = z
     home: textOf(4_096, 1).optional().meta({ description: 'Where the agent keeps its own state.' }),
     sandbox: z.enum(['readOnly', 'workspace', 'full']).optional(),
     onQuestion: z.enum(['deny', 'allow', 'ask']).optional(),
+    usage: z.enum(['reported', 'estimated', 'none']).optional().meta({
+      description:
+        'Whether the agent tells what its turns use; "none": its figures are not taken, and a message with a budget is refused.',
+    }),
   })
   .meta({ id: 'AgentProfile' });
 export type AgentProfileInput = z.output<typeof agentProfileInput>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { budget } from './budget.ts';
 import { instant } from './text.ts';
 
 /** What an execution can be (the words of the glossary). */
@@ -85,7 +86,14 @@ export const execution = z
     closedAt: instant.optional(),
     error: z.object({ code: z.string(), message: z.string() }).optional(),
     result: z.string().optional(),
-    usage: usage.optional(),
+    usage: usage.optional().meta({
+      description: 'What its own turn used. It grows while the turn runs, if the agent tells it then.',
+    }),
+    spent: usage.optional().meta({
+      description:
+        'Of a root, or a message with a budget: what was used at and below it, background agents included.',
+    }),
+    budget: budget.optional(),
   })
   .meta({ id: 'Execution', description: 'A node of the tree.' });
 /** A node of the tree, as the wire shows it. */
@@ -164,7 +172,9 @@ export const monitorRow = z
     open: z.object({ executions: z.number(), notices: z.number() }),
     holding: z.array(holding),
     waiting: waiting.optional(),
-    costUsd: z.number().optional(),
+    costUsd: z.number().optional().meta({ description: 'The same as spent.usd.' }),
+    spent: usage.optional().meta({ description: 'What was used at and below it.' }),
+    budget: budget.optional(),
   })
   .meta({ id: 'MonitorRow', description: 'A live root.' });
 /** A live root, with what holds it. */

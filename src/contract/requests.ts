@@ -15,6 +15,7 @@ export const queryBody = z
     join: messageOptions.shape.join,
     timeout: messageOptions.shape.timeout,
     background: messageOptions.shape.background,
+    budget: messageOptions.shape.budget,
   })
   .meta({ id: 'QueryBody' });
 /** A message for a session, new or existing; `timeout` in milliseconds. */

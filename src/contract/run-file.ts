@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentProfileInput } from './config-file.ts';
+import { budget } from './budget.ts';
 import { durationMs } from './durations.ts';
 import { directoryPath, longText, nameText, textOf } from './text.ts';
 
@@ -15,6 +16,7 @@ export const messageOptions = z.strictObject({
     .optional()
     .meta({ description: 'A shell command; exit code 0 means that the message succeeded.' }),
   background: z.enum(['wait', 'cancel', 'detach']).optional(),
+  budget: budget.optional(),
 });
 
 const fullMessage = z.strictObject({ text: longText, ...messageOptions.shape });

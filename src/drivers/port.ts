@@ -43,6 +43,11 @@ export interface Capabilities {
   readonly locatesCalls: 'byId' | 'byOrder';
   /** Whether usage limits are reported as such. */
   readonly limits: boolean;
+  /**
+   * What of its usage is told with the end of each turn. `cost`: tokens and US dollars. `whereOffered`: it depends on the
+   * agent, whose profile may say so. A budget in what is not told is refused.
+   */
+  readonly usage: 'none' | 'whereOffered' | 'tokens' | 'cost';
 }
 
 /** A complete description of an agent, by name. */
@@ -59,6 +64,8 @@ export interface AgentProfile {
   readonly sandbox?: 'readOnly' | 'workspace' | 'full';
   /** What to answer when the agent asks for permission and nobody watches. Default `deny`. */
   readonly onQuestion?: 'deny' | 'allow' | 'ask';
+  /** How far its figures are to be trusted; `none`: they are not taken, and no budget is. Default: what its driver declares. */
+  readonly usage?: 'reported' | 'estimated' | 'none';
 }
 
 /** What was found of an agent's program. `version` only if the program tells it. */
@@ -272,6 +279,8 @@ export type DriverReport =
       readonly usage?: Usage;
       readonly tasks: readonly LiveTask[];
     }
+  /** What the running turn has used so far, all of it: a budget is kept within a turn too. Its end tells it again. */
+  | { readonly type: 'usage'; readonly nativeTurnId: string; readonly usage: Usage }
   /** Background work that no `turnEnded` told of. */
   | { readonly type: 'taskStarted'; readonly task: LiveTask }
   | {

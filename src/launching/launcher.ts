@@ -9,6 +9,7 @@ import type { Caller } from '../ledger/parent.ts';
 import { ask } from '../ledger/questions.ts';
 import type { PlannedMessage, Session } from '../ledger/session.ts';
 import { newSession } from '../ledger/session.ts';
+import type { UsageTold } from '../ledger/spending.ts';
 import type { Decided, LedgerStore } from '../ledger/store.ts';
 import type { Sessions } from '../turns/sessions.ts';
 
@@ -19,8 +20,8 @@ export interface LaunchingContext {
   readonly ids: Ids;
   readonly node: string;
   readonly sessions: Sessions;
-  /** Whether an agent of this name is configured. */
-  readonly hasAgent: (name: string) => boolean;
+  /** What the agent of this name tells of its usage; undefined when none is configured. */
+  readonly tells: (name: string) => UsageTold | undefined;
 }
 
 /** Who asks. `session`: an agent, by a tool call. `execution`: a program. `ambient`: whoever this code runs as. */
@@ -101,7 +102,7 @@ export class Launcher {
     request: LaunchRequest,
     agent: NonNullable<LaunchRequest['agent']>,
   ): Promise<Decided<NonNullable<Launch['hosts']>>> {
-    const { store, clock, ids, node, hasAgent } = this.#context;
+    const { store, clock, ids, node, tells } = this.#context;
     const from =
       request.caller.by === 'session'
         ? request.caller.sessionId
@@ -110,7 +111,8 @@ export class Launcher {
           : undefined;
     const session = from === undefined ? undefined : await store.read(() => ask('session', from));
     const name = agent.name ?? session?.agent;
-    if (name === undefined || !hasAgent(name)) {
+    const told = name === undefined ? undefined : tells(name);
+    if (name === undefined || told === undefined) {
       const message = `No agent "${name ?? ''}" is configured; leave "agent" out to use the one of this session.`;
       return { ok: false, code: 'AGENT_UNAVAILABLE', message, data: { agent: name } };
     }
@@ -123,6 +125,6 @@ export class Launcher {
       node,
       createdAt: clock.now(),
     });
-    return { ok: true, value: { session: hosted, runId: ids.make('run'), plan: agent.plan } };
+    return { ok: true, value: { session: hosted, runId: ids.make('run'), plan: agent.plan, tells: told } };
   }
 }

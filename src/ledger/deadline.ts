@@ -5,9 +5,11 @@ import type { Execution } from './execution.ts';
 import { isSettled, stopsClock } from './execution.ts';
 import { ask } from './questions.ts';
 import { end, endsByItself } from './settle.ts';
+import { isOverspent } from './spending.ts';
 
 /**
- * Whether an execution must be ended now: its deadline has passed, or it was cancelled and whoever was to end it has not.
+ * Whether an execution must be ended now: its deadline has passed, its budget is exceeded, or it was cancelled and whoever
+ * was to end it has not.
  * A deadline that moved meanwhile is asked for again at its new instant.
  */
 export function* nextDeadline(command: { readonly now: number; readonly id: ExecutionId }): Rule<boolean> {
@@ -21,9 +23,9 @@ export function* nextDeadline(command: { readonly now: number; readonly id: Exec
   return draft.done(false);
 }
 
-/** Whether it was cancelled already, or its clock runs and has run out. */
+/** Whether it was cancelled already, has used more than it was given, or its clock runs and has run out. */
 export function mustEnd(row: Execution, now: number): boolean {
-  if (row.cancelRequested) return true;
+  if (row.cancelRequested || isOverspent(row)) return true;
   if (row.waiting && stopsClock(row.waiting)) return false;
   return row.deadlineAt !== null && row.deadlineAt <= now;
 }

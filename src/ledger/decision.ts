@@ -92,7 +92,8 @@ export class Draft {
     if (isSettled(row.state) || this.#endings.has(row.id)) return;
     if (!executionTransitions[row.state][ending.state])
       throw new Error(`${row.state} cannot become ${ending.state}`);
-    this.#endings.set(row.id, ending);
+    // What its turn was seen to use stays, however it ends.
+    this.#endings.set(row.id, { ...ending, usage: ending.usage ?? row.usage });
     const data: Record<string, unknown> = { state: ending.state };
     if (ending.error) data['code'] = ending.error.code;
     this.event('execution.settled', row, data);

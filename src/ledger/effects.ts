@@ -46,7 +46,7 @@ export interface LedgerEvent {
 
 /**
  * Everything a decision may do: the whole vocabulary. A store applies a list of these in one transaction, in order.
- * Counts change by relative deltas only (`open`, `settle.openBy`, `failures`); after each of them the store repeats the
+ * Counts change by relative deltas only (`open`, `settle.openBy`, `failures`, `spend`); after each of them the store repeats the
  * one rule, `isClosed`, and cascades: a closed execution takes one from its parent and from each of its holders (not when
  * it was detached), writes `execution.closed`, fixes a root's outcome, and owes its `wakeOnClose`; a deficit that falls
  * to `drain` owes a `drained` wake-up.
@@ -56,6 +56,7 @@ export type Effect =
   | { readonly do: 'patchExecution'; readonly id: ExecutionId; readonly set: ExecutionPatch }
   | { readonly do: 'open'; readonly id: ExecutionId; readonly by: number }
   | { readonly do: 'failures'; readonly id: ExecutionId; readonly by: number }
+  | { readonly do: 'spend'; readonly id: ExecutionId; readonly by: ExecutionUsage }
   | {
       readonly do: 'settle';
       readonly id: ExecutionId;

@@ -1,7 +1,7 @@
 import type { ExecutionId, RunId, SessionId } from '../base/ids.ts';
 import type { Decision, Refusal, Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
-import type { Execution } from './execution.ts';
+import type { Budget, Execution } from './execution.ts';
 import { isSettled } from './execution.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
@@ -18,6 +18,7 @@ export interface NewMessage {
   readonly join?: 'own' | 'all';
   readonly check?: string | null;
   readonly background?: 'wait' | 'cancel' | 'detach';
+  readonly budget?: Budget | null;
   readonly run?: { readonly id: RunId; readonly index: number; readonly attempt: number };
   /** Put into the running turn where the driver can prove it. */
   readonly wantsSteer?: boolean;
@@ -124,6 +125,7 @@ function messageRow(now: number, session: Session, message: NewMessage): Executi
     check: message.check ?? null,
     background: message.background ?? 'wait',
     timeoutMs: message.timeoutMs ?? defaultTimeoutMs,
+    budget: message.budget ?? null,
     wakeOnClose: message.run ? `run:${message.run.id}` : null,
   });
 }

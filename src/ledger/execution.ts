@@ -69,6 +69,13 @@ export interface ExecutionUsage {
   readonly usd?: number;
 }
 
+/** What a message and all that comes of it may use. At least one of the two is said. */
+export interface Budget {
+  readonly usd?: number;
+  /** What goes in and what comes out, together. */
+  readonly tokens?: number;
+}
+
 /** One execution as stored. Everything fixed at registration is readonly in spirit and in every store. */
 export interface Execution {
   readonly id: ExecutionId;
@@ -97,6 +104,8 @@ export interface Execution {
   readonly check: string | null;
   readonly background: 'wait' | 'cancel' | 'detach';
   readonly timeoutMs: number | null;
+  /** Of a message: when more is used at and below it, its tree is ended. */
+  readonly budget: Budget | null;
   /** `kind:target` of the wake-up that its closing owes, if any. */
   readonly wakeOnClose: string | null;
   readonly createdAt: number;
@@ -123,7 +132,10 @@ export interface Execution {
   readonly closedAt: number | null;
   readonly error: Failure | null;
   readonly result: string | null;
+  /** Its own: of its turn, of which it is the primary owner. It grows while the turn runs. */
   readonly usage: ExecutionUsage | null;
+  /** At and below it; counted at a root, and where there is a budget. It grows after the end too: detached work goes on. */
+  readonly spent: ExecutionUsage | null;
   /** How the agent or the operating system names it: a task's id, a process, a text typed at the agent's screen. */
   readonly nativeId: string | null;
 }

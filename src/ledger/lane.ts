@@ -152,6 +152,7 @@ export function newTurn(
     startedAt: null,
     endedAt: null,
     status: null,
+    usage: null,
   };
 }
 

@@ -10,6 +10,8 @@ import { depthLimit, newExecution, refusalBelow, refusalOfAnother } from './regi
 import type { PlannedMessage, Session } from './session.ts';
 import { newRun } from './session.ts';
 import { addFailure } from './settle.ts';
+import type { UsageTold } from './spending.ts';
+import { refusalBelowBudgets, refusalOfBudget } from './spending.ts';
 
 /** One launch, whatever path it comes by: the single way in which work begins below something. */
 export interface Launch {
@@ -32,6 +34,8 @@ export interface Launch {
     readonly session: Session;
     readonly runId: RunId;
     readonly plan: readonly PlannedMessage[];
+    /** What its agent tells of its usage: it must be enough for every budget at, above and below it. */
+    readonly tells: UsageTold;
   };
 }
 
@@ -52,7 +56,7 @@ export function* launch(command: Launch): Rule<Launched> {
   }
   const found = yield* findParent(command.caller);
   if (!found.ok) return found;
-  const refused = yield* refusalOf(command, found);
+  const refused = (yield* refusalOf(command, found)) ?? (yield* refusalOfHost(command, found.parent));
   if (refused) return refused;
   const draft = new Draft(command.now);
   const row = rowOf(command, found, yield* attemptOf(command, found));
@@ -61,6 +65,17 @@ export function* launch(command: Launch): Rule<Launched> {
   if (command.hosts) host(draft, command, row, command.hosts);
   if (command.deadlineAt !== undefined) draft.wake('heartbeat', row.id, command.deadlineAt);
   return draft.done({ execution: row, isNew: true });
+}
+
+/** Why the agent of a launch may not have what it was given, or work where it would. */
+function* refusalOfHost({ hosts }: Launch, parent: Execution | null): Asking<Refusal | undefined> {
+  if (!hosts) return undefined;
+  const { session, plan, tells } = hosts;
+  for (const { budget } of plan) {
+    const refused = budget ? refusalOfBudget(session.agent, tells, budget) : undefined;
+    if (refused) return refused;
+  }
+  return parent ? yield* refusalBelowBudgets(parent, session.agent, tells) : undefined;
 }
 
 function* refusalOf(command: Launch, found: Parentage): Asking<Refusal | undefined> {

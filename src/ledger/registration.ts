@@ -38,6 +38,7 @@ export function newExecution(
     check: null,
     background: 'wait',
     timeoutMs: null,
+    budget: null,
     wakeOnClose: null,
     createdAt: now,
     state: 'running',
@@ -58,6 +59,7 @@ export function newExecution(
     error: null,
     result: null,
     usage: null,
+    spent: null,
     nativeId: null,
     ...given,
   };

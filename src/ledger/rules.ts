@@ -31,6 +31,8 @@ export const rules = {
   refuseEnded: true,
   /** R13: a run advances by compare-and-set. */
   advanceOnce: true,
+  /** R14: what has used more than it was given is ended, and comes to that. */
+  budgetStop: true,
 };
 
 /** The name of a rule, as tests switch it off. */

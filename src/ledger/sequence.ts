@@ -106,6 +106,7 @@ function* sendNext(draft: Draft, run: Run, fresh: FreshIds): Asking<void> {
     join: planned.join,
     check: planned.check,
     background: planned.background,
+    budget: planned.budget ?? null,
     run: { id: run.id, index: run.cursor, attempt: 1 },
     ...(owner ? { parent: owner } : {}),
   });
@@ -163,7 +164,6 @@ function* settleOwner(
     {
       state,
       result: current?.result ?? null,
-      usage: current?.usage ?? null,
       ...(state === 'failed' ? { error } : {}),
     },
     fresh.at('notice', 0),

@@ -1,5 +1,5 @@
 import type { ExecutionId, RunId, SessionId, SteerId, TurnId } from '../base/ids.ts';
-import type { Outcome } from './execution.ts';
+import type { Budget, Outcome } from './execution.ts';
 
 /** `cold`: no process. `live`: a conversation is open. `stopped`: stays so until a person sends a message. */
 export type SessionState = 'cold' | 'live' | 'stopped';
@@ -52,6 +52,7 @@ export interface PlannedMessage {
   readonly join: 'own' | 'all';
   readonly check: string | null;
   readonly background: 'wait' | 'cancel' | 'detach';
+  readonly budget?: Budget;
 }
 
 /** One execution of a plan with one sequence step: a message goes out when the one before it is closed. */

@@ -11,6 +11,7 @@ import { newExecution } from './registration.ts';
 import { rules } from './rules.ts';
 import type { Session } from './session.ts';
 import { end } from './settle.ts';
+import { countUsage } from './spending.ts';
 import type { TaskSeen } from './tasks.ts';
 import { cancelTasks, registerTasks } from './tasks.ts';
 import type { Steer, Turn, TurnStatus } from './turn.ts';
@@ -74,10 +75,16 @@ export function* endTurn(draft: Draft, session: Session, turn: Turn, command: Ag
     if (steer.turnId === turn.id && isProof) yield* refuseSteer(draft, session, steer);
   }
   const isStoppedByUs = owners.some((owner) => owner.cancelRequested !== null);
+  const used = command.usage ? yield* countUsage(draft, turn, owners, command.usage) : undefined;
   let place = 0;
   for (const owner of owners) {
-    if (isSettled(owner.state)) continue;
-    const ending = endingOf(owner, command, isStoppedByUs);
+    const isUser = used?.ownerId === owner.id;
+    if (isSettled(owner.state)) {
+      if (isUser) draft.patch(owner.id, { usage: used.usage });
+      continue;
+    }
+    const usage = isUser ? used.usage : owner.usage;
+    const ending = { ...endingOf(owner, command, isStoppedByUs), usage };
     if (owner.waiting) draft.patch(owner.id, shiftedDeadline(draft, owner));
     if (owner.kind === 'continuation') yield* resolveHanded(draft, owner, ending, command);
     yield* settleOwner(draft, owner, ending, command, place++);
@@ -102,20 +109,20 @@ function releaseLane(draft: Draft, session: Session, turn: Turn, position: numbe
 }
 
 function endingOf(owner: Execution, command: AgentEnded, isStoppedByUs: boolean): Ending {
-  const { answer, usage = null, error = null } = command;
+  const { answer, error = null } = command;
   const failure: Failure | null = error ? { code: error.code, message: error.message } : null;
-  if (owner.cancelRequested) return { state: 'cancelled', result: answer || null, usage };
-  if (command.status === 'succeeded') return { state: 'succeeded', result: answer, usage };
+  if (owner.cancelRequested) return { state: 'cancelled', result: answer || null };
+  if (command.status === 'succeeded') return { state: 'succeeded', result: answer };
   if (command.status === 'interrupted' && isStoppedByUs) {
     // It joined when the turn was being stopped for the sake of others: nobody wanted this to be cancelled.
     const error = {
       code: 'LOST',
       message: 'Its turn was stopped because something else in it was cancelled.',
     };
-    return { state: 'failed', result: answer || null, usage, error };
+    return { state: 'failed', result: answer || null, error };
   }
-  if (command.status === 'interrupted') return { state: 'cancelled', result: answer || null, usage };
-  return { state: command.status, result: answer || null, usage, error: failure };
+  if (command.status === 'interrupted') return { state: 'cancelled', result: answer || null };
+  return { state: command.status, result: answer || null, error: failure };
 }
 
 /** A message with a check stays open by one child until the check has run. */

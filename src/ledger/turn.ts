@@ -1,4 +1,5 @@
 import type { ExecutionId, SessionId, SteerId, TurnId } from '../base/ids.ts';
+import type { ExecutionUsage } from './execution.ts';
 
 /** `starting`: the lane is taken, the agent was not seen to begin. `waiting`: it asked or is limited. */
 export type TurnState = 'starting' | 'running' | 'waiting' | 'ended';
@@ -26,6 +27,8 @@ export interface Turn {
   readonly startedAt: number | null;
   readonly endedAt: number | null;
   readonly status: TurnStatus | null;
+  /** What of its usage was counted: a total that is told again counts once. */
+  readonly usage: ExecutionUsage | null;
 }
 
 /** `joined`: its text was taken up in a turn that the agent had begun by itself, which its owners joined. */

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { ApiPorts } from '../api/ports.ts';
 import { createAccess, createIdempotency } from '../application/access.ts';
 import { createExecutionCommands, createNoticeCommands } from '../application/commands.ts';
+import { usageTold } from '../application/budgets.ts';
 import type { AgentDirectory, ApplicationContext } from '../application/context.ts';
 import { createFeed } from '../application/feed.ts';
 import { createIdResolution, createQueries } from '../application/queries.ts';
@@ -21,6 +22,7 @@ import type { Driver } from '../drivers/port.ts';
 import { scriptDriver } from '../drivers/script/script-driver.ts';
 import { Launcher } from '../launching/launcher.ts';
 import { createToolEndpoint } from '../mcp/endpoint.ts';
+import type { UsageTold } from '../ledger/spending.ts';
 import { Commits } from '../runs/commits.ts';
 import { Stopping } from '../runs/stopping.ts';
 import { wakeHandler } from '../runs/wake-handler.ts';
@@ -95,7 +97,10 @@ export async function createApp(parts: AppParts): Promise<App> {
   });
   const runs = { store, clock, ids, sessions, commits, commands, owner, report };
   const stopping = new Stopping(runs);
-  const hasAgent = (name: string): boolean => agents.find(name) !== undefined;
+  const tells = (name: string): UsageTold | undefined => {
+    const found = agents.find(name);
+    return found && usageTold(found);
+  };
   const context: ApplicationContext = {
     clock,
     ids,
@@ -105,7 +110,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     records: store.records,
     eventLog: store.events,
     sessions,
-    launcher: new Launcher({ store, clock, ids, node, sessions, hasAgent }),
+    launcher: new Launcher({ store, clock, ids, node, sessions, tells }),
     stopping,
     commits,
     signer,

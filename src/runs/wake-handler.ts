@@ -3,12 +3,14 @@ import type { ExecutionId, RunId, SessionId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
 import type { Wake } from '../ledger/effects.ts';
 import { beatOrLose, nextDeadline } from '../ledger/deadline.ts';
+import type { Execution } from '../ledger/execution.ts';
 import { ask } from '../ledger/questions.ts';
 import { drained } from '../ledger/sequence.ts';
+import { describeUsage, isOverspent } from '../ledger/spending.ts';
 import { advanceRun } from './advance.ts';
 import { runCheck } from './checks.ts';
 import type { RunsContext } from './ports.ts';
-import type { Stopping } from './stopping.ts';
+import type { CancelTree, Stopping } from './stopping.ts';
 
 /** Calls the handler of a wake-up. Every one of them is idempotent: at least once is often enough. */
 export function wakeHandler(context: RunsContext, stopping: Stopping): (wake: Wake) => Promise<void> {
@@ -38,17 +40,22 @@ async function handleDrained(context: RunsContext, id: ExecutionId): Promise<voi
   await store.decide(() => drained({ now: clock.now(), id, fresh }));
 }
 
-/** At the deadline the tree is cancelled and joined; only then does its run decide. */
+/** At the deadline, or beyond its budget, the tree is cancelled and joined; only then does its run decide. */
 async function handleDeadline(context: RunsContext, stopping: Stopping, id: ExecutionId): Promise<void> {
   const { store, clock } = context;
   const due = await store.decide(() => nextDeadline({ now: clock.now(), id }));
   if (!due.ok || !due.value) return;
-  await stopping.cancelTree({
-    id,
-    request: { actor: { kind: 'deadline' } },
-    verdict: 'TIMED_OUT',
-    join: true,
-  });
+  const row = await store.read(() => ask('execution', id));
+  await stopping.cancelTree(row && isOverspent(row) ? beyondBudget(row) : pastDeadline(id));
+}
+
+function pastDeadline(id: ExecutionId): CancelTree {
+  return { id, request: { actor: { kind: 'deadline' } }, verdict: 'TIMED_OUT', join: true };
+}
+
+function beyondBudget({ id, spent, budget }: Execution): CancelTree {
+  const reason = `used ${describeUsage(spent)}, of ${describeUsage(budget)} allowed`;
+  return { id, request: { actor: { kind: 'budget' }, reason }, verdict: 'BUDGET', join: true };
 }
 
 async function handleHeartbeat(context: RunsContext, id: ExecutionId): Promise<void> {

@@ -1,7 +1,7 @@
 import type { ExecutionId } from '../base/ids.ts';
 import { assertNever } from '../base/assert-never.ts';
 import type { Effect, LedgerEvent, Wake, WakeKind } from '../ledger/effects.ts';
-import type { Execution } from '../ledger/execution.ts';
+import type { Execution, ExecutionUsage } from '../ledger/execution.ts';
 import type { Notice } from '../ledger/notice.ts';
 import type { Input, Run, Session } from '../ledger/session.ts';
 import type { Steer, Turn, TurnOwner } from '../ledger/turn.ts';
@@ -37,6 +37,8 @@ export interface Tables {
   /** Settles, adds `openBy`, and answers the row as it then is (`settled`). Throws when it is unknown or settled. */
   settle(effect: SettleEffect, now: number): Execution;
   addFailures(id: ExecutionId, by: number): void;
+  /** Adds to what is spent at and below it, also when it is closed. */
+  addSpent(id: ExecutionId, by: ExecutionUsage): void;
   holdersOf(id: ExecutionId): readonly ExecutionId[];
 }
 
@@ -73,6 +75,8 @@ function applyOne(effect: Effect, tables: Tables, journal: Journal, closings: Cl
       return tables.addFailures(effect.id, effect.by);
     case 'settle':
       return closings.settle(effect);
+    case 'spend':
+      return tables.addSpent(effect.id, effect.by);
     case 'insertHold':
       return tables.insertHold(effect.executionId, effect.holderId);
     case 'insertNotice':

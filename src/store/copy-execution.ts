@@ -30,6 +30,7 @@ export function copyExecution(row: Execution): ChangingExecution {
     check: row.check,
     background: row.background,
     timeoutMs: row.timeoutMs,
+    budget: row.budget,
     wakeOnClose: row.wakeOnClose,
     createdAt: row.createdAt,
     state: row.state,
@@ -50,6 +51,7 @@ export function copyExecution(row: Execution): ChangingExecution {
     error: row.error,
     result: row.result,
     usage: row.usage,
+    spent: row.spent,
     nativeId: row.nativeId,
   };
 }

@@ -5,6 +5,7 @@ import { reach } from '../base/faults.ts';
 import type { AgentError, Capabilities, DriverEvent } from '../drivers/port.ts';
 import { agentWaits } from '../ledger/agent-process.ts';
 import type { Failure } from '../ledger/execution.ts';
+import { agentUsed } from '../ledger/spending.ts';
 import { taskEnded, taskStarted } from '../ledger/tasks.ts';
 import { agentEnded } from '../ledger/turn-end.ts';
 import { agentStarted, agentToldOfTask, agentTook, agentTyped } from '../ledger/turn-start.ts';
@@ -72,6 +73,11 @@ export async function observe(
       if (ended.ok && ended.value === 'ignored')
         context.report('turn.endIgnored', { sessionId, nativeTurnId });
       return 'mayDeliver';
+    }
+    case 'usage': {
+      const { nativeTurnId, usage } = event;
+      await store.decide(() => agentUsed({ ...common, nativeTurnId, usage }));
+      return 'nothing';
     }
     case 'taskStarted':
       await store.decide(() => taskStarted({ ...common, task: event.task }));

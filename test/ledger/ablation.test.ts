@@ -23,7 +23,8 @@ const breaks: readonly (readonly [RuleName, RegExp])[] = [
   ['cancelWaives', /cancelled parent/],
   ['stepDown', /stepped down/],
   ['refuseEnded', /a launch gets the parent/],
-  ['advanceOnce', /compare-and-set/],
+  ['advanceOnce', /compare-and-set|sends each message once/],
+  ['budgetStop', /comes to what was asked|more than it was given/],
 ];
 
 afterEach(() => {

@@ -20,6 +20,7 @@ import { advance, beginRun, cancelRun, drained } from '../../src/ledger/sequence
 import { settle } from '../../src/ledger/settle.ts';
 import { claimSteer, resolveSteer } from '../../src/ledger/steer.ts';
 import { taskEnded, taskStarted } from '../../src/ledger/tasks.ts';
+import { agentUsed } from '../../src/ledger/spending.ts';
 import { agentEnded } from '../../src/ledger/turn-end.ts';
 import { agentStarted, agentToldOfTask, agentTook, agentTyped } from '../../src/ledger/turn-start.ts';
 
@@ -32,6 +33,7 @@ export const ledgerRules = {
   agentToldOfTask,
   agentTook,
   agentTyped,
+  agentUsed,
   agentWaits,
   beatOrLose,
   beginRun,

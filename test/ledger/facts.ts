@@ -1,5 +1,6 @@
 import type { ExecutionId } from '../../src/base/ids.ts';
 import type { StoppedSession } from '../../src/ledger/cancel.ts';
+import type { Execution } from '../../src/ledger/execution.ts';
 import type { Moment } from './moment.ts';
 import { changed, commandIf } from './moment.ts';
 
@@ -48,5 +49,15 @@ function decidedBy(moment: Moment): (readonly [ExecutionId, string])[] {
     const code = row.state === 'waived' && was?.state !== 'waived' ? codeOf[row.reason ?? ''] : undefined;
     if (code !== undefined) found.push([row.rootId, code]);
   }
+  for (const { was, row } of changed(before.executions, after.executions)) {
+    if (!was || was.cancelRequested || !isBeyond(row) || isBeyond(was)) continue;
+    found.push([row.id, 'BUDGET']);
+  }
   return found;
+}
+
+/** Whether more was used than was given. */
+function isBeyond({ budget, spent }: Execution): boolean {
+  const tokens = (spent?.inputTokens ?? 0) + (spent?.outputTokens ?? 0);
+  return (spent?.usd ?? 0) > (budget?.usd ?? Infinity) || tokens > (budget?.tokens ?? Infinity);
 }

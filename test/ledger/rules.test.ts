@@ -419,3 +419,34 @@ describe('R13: a run advances by compare-and-set', () => {
     expect(scene.runRow(run).cursor).toBe(2);
   });
 });
+
+/** A message uses more than it was given while its agent works in the background. */
+async function usedTooMuch(scene: Scene) {
+  const session = await scene.session();
+  const { id, native } = await scene.running(session, { budget: { tokens: 10 } });
+  const work = await scene.launch(session, native);
+  await scene.ends(session, native, { usage: { inputTokens: 11 } });
+  return {
+    id,
+    work,
+    isDue: await scene.do<boolean>({ rule: 'nextDeadline', command: { now: scene.now, id } }),
+  };
+}
+
+describe('R14: what has used more than it was given is ended', () => {
+  it('its outcome is decided, and whoever looks is told to end it', async () => {
+    const scene = new Scene();
+    const { id, isDue } = await usedTooMuch(scene);
+    expect(isDue).toBe(true);
+    expect(scene.row(id).verdict).toBe('BUDGET');
+  });
+
+  it('without it the tree goes on at any price', async () => {
+    const scene = without('budgetStop');
+    const { id, work, isDue } = await usedTooMuch(scene);
+    expect(isDue).toBe(false);
+    await scene.settle(work);
+    await scene.ends(scene.row(id).runsIn!, await scene.runs(scene.row(id).runsIn!));
+    expect(scene.row(id)).toMatchObject({ closed: true, outcome: 'succeeded' });
+  });
+});

@@ -7,6 +7,7 @@ import type { LaneTaken } from '../../src/ledger/lane.ts';
 import type { Launch } from '../../src/ledger/launch.ts';
 import { newSession } from '../../src/ledger/session.ts';
 import type { PlannedMessage, Run, Session } from '../../src/ledger/session.ts';
+import type { UsageTold } from '../../src/ledger/spending.ts';
 import type { AgentEnded } from '../../src/ledger/turn-end.ts';
 import type { AgentStarted } from '../../src/ledger/turn-start.ts';
 import type { Steer, Turn } from '../../src/ledger/turn.ts';
@@ -178,10 +179,11 @@ export class Scene extends SceneView {
     sessionId: SessionId,
     nativeTurnId: string,
     plan: readonly PlannedMessage[],
+    tells: UsageTold = 'cost',
   ): Promise<{ id: ExecutionId; sessionId: SessionId; run: Run }> {
     const runId = this.model.ids.make('run');
     const session = this.#newSession();
-    const hosts = { session, runId, plan };
+    const hosts = { session, runId, plan, tells } as const;
     const id = await this.launch(sessionId, nativeTurnId, { kind: 'agent', hosts });
     return { id, sessionId: session.id, run: existing(this.model.state.runs, runId) };
   }

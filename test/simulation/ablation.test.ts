@@ -20,6 +20,7 @@ const known: Readonly<Record<RuleName, number>> = {
   stepDown: 14328,
   refuseEnded: 93,
   advanceOnce: 54,
+  budgetStop: 6,
 };
 /** How many other seeds are tried before a rule counts as not needed. */
 const searched = 6000;

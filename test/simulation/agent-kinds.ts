@@ -14,7 +14,7 @@ export interface AgentKind {
   readonly hasScreen: boolean;
 }
 
-const common = { turnEnd: 'protocol', resume: 'always', limits: true } as const;
+const common = { turnEnd: 'protocol', resume: 'always', limits: true, usage: 'cost' } as const;
 
 /** No steering, no background work, tool calls known by their order only. */
 const plain: AgentKind = {

@@ -1,5 +1,5 @@
 import type { SessionId } from '../../src/base/ids.ts';
-import type { DriverEvent, LiveTask, TypedText } from '../../src/drivers/port.ts';
+import type { DriverEvent, LiveTask, TypedText, Usage } from '../../src/drivers/port.ts';
 import type { AgentKind } from './agent-kinds.ts';
 import type { Carried } from './texts.ts';
 import { readText } from './texts.ts';
@@ -41,6 +41,8 @@ export class SimulatedAgent implements Worker {
   readonly sessionId: SessionId;
   readonly kind: AgentKind;
   readonly truth: Truth;
+  /** Whether it tells what it uses. */
+  readonly isCosting: boolean;
   /** The agent's own record: which text was taken up in which turn. */
   readonly record = new Map<string, string>();
   process: AgentProcess | undefined;
@@ -48,11 +50,12 @@ export class SimulatedAgent implements Worker {
   /** How much it has told, over all its processes. */
   position = 0;
 
-  constructor(label: string, sessionId: SessionId, kind: AgentKind, truth: Truth) {
+  constructor(label: string, sessionId: SessionId, kind: AgentKind, truth: Truth, isCosting: boolean) {
     this.label = label;
     this.sessionId = sessionId;
     this.kind = kind;
     this.truth = truth;
+    this.isCosting = isCosting;
     truth.workers.push(this);
   }
 
@@ -68,6 +71,11 @@ export class SimulatedAgent implements Worker {
   activityNow(): Activity | undefined {
     return this.process?.activity;
   }
+}
+
+/** What a turn has used: so much for each text that it took up, and for its answer. */
+function usageOf({ carried, wokenBy }: Activity, outputTokens: number): Usage {
+  return { inputTokens: 10 * (carried.length + wokenBy.length), outputTokens, usd: carried.length / 100 };
 }
 
 /** A living process of an agent: what it does by its own rules, and the stream in which it tells about it. */
@@ -122,6 +130,8 @@ export class AgentProcess {
     activity.carried.push(...carried);
     this.agent.record.set(deliveryId, activity.nativeTurnId);
     this.agent.truth.take(this.agent.sessionId, carried);
+    if (this.agent.isCosting)
+      this.tell({ type: 'usage', nativeTurnId: activity.nativeTurnId, usage: usageOf(activity, 0) });
   }
 
   /** Begins to work because a background task has ended, or takes that into the running turn. */
@@ -182,6 +192,7 @@ export class AgentProcess {
       status,
       answer: `answer of ${activity.nativeTurnId}`,
       tasks: [...this.tasks.values()],
+      ...(this.agent.isCosting ? { usage: usageOf(activity, 5) } : {}),
       ...(error
         ? {
             error: {

@@ -279,6 +279,8 @@ function newWorld(seed: number, choices: Choices, log: Pick<World, 'note' | 'det
     asked: { cancels: 0, interrupted: new Set(), stopped: new Set() },
     facts: { isConversationGone: false, isHung: false },
     isCrowded: choices.below(4) === 0,
+    // By the seed, not by a choice: so all other histories stay what they are.
+    isCosting: seed % 10 === 6,
     label: (prefix) => {
       const count = (counters.get(prefix) ?? 0) + 1;
       counters.set(prefix, count);

@@ -12,7 +12,8 @@ export function checkOutcomes(context: CommitContext): void {
       row.cancelRequested !== null &&
       !was?.cancelRequested &&
       world.asked.cancels === 0 &&
-      !hasTimedOut(context)
+      !hasTimedOut(context) &&
+      !hasOverspent(context)
     )
       world.violations.report(
         'BYSTANDER',
@@ -42,6 +43,11 @@ function hasTimedOut({ after, world }: Pick<CommitContext, 'after' | 'world'>): 
   );
 }
 
+/** Whether some tree has used more than it was given. */
+function hasOverspent({ after }: Pick<CommitContext, 'after'>): boolean {
+  return after.executions.some(isOverspent);
+}
+
 /** Only what was asked to stop, or whose turn a person interrupted, is cancelled. */
 function checkCancelled({ world }: CommitContext, row: Execution): void {
   if (row.cancelRequested !== null || row.kind === 'task') return;
@@ -51,15 +57,26 @@ function checkCancelled({ world }: CommitContext, row: Execution): void {
 }
 
 function checkRoot({ world }: CommitContext, row: Execution): void {
+  // Another reason may have come first; a person's word goes before all of them.
+  if (isOverspent(row) && (row.outcome === 'succeeded' || row.outcomeCode === null))
+    world.violations.report('OVERSPENT', `${row.name} has used too much, and its outcome is ${row.outcome}`);
+  if (row.outcomeCode === 'BUDGET' && !isOverspent(row))
+    world.violations.report('BYSTANDER', `${row.name} is said to have used too much, and has not`);
   if (row.cancelRequested === null) return;
   const { outcome, outcomeCode } = row;
+  const { kind } = row.cancelRequested.actor;
   const isRight =
-    outcome === 'cancelled' || (row.cancelRequested.actor.kind === 'deadline' && outcome === 'failed');
+    outcome === 'cancelled' || ((kind === 'deadline' || kind === 'budget') && outcome === 'failed');
   if (!isRight && row.cancelRequested.actor.kind !== 'parent')
     world.violations.report(
       'UNCANCELLED',
       `${row.name} was cancelled, and its outcome is ${outcome} ${outcomeCode}`,
     );
+}
+
+function isOverspent({ budget, spent }: Execution): boolean {
+  const tokens = (spent?.inputTokens ?? 0) + (spent?.outputTokens ?? 0);
+  return tokens > (budget?.tokens ?? Infinity) || (spent?.usd ?? 0) > (budget?.usd ?? Infinity);
 }
 
 function checkDropped({ world, before, after }: CommitContext): void {
@@ -71,7 +88,7 @@ function checkDropped({ world, before, after }: CommitContext): void {
     const isTrue: Record<string, boolean> = {
       dropped: true,
       detached: true,
-      cancelled: world.asked.cancels > 0 || hasTimedOut({ after, world }),
+      cancelled: world.asked.cancels > 0 || hasTimedOut({ after, world }) || hasOverspent({ after }),
       interrupted: world.asked.interrupted.has(notice.sessionId) || world.asked.cancels > 0,
       session_stopped: world.asked.stopped.has(notice.sessionId),
       undeliverable: notice.attempt >= 2 || world.facts.isConversationGone,

@@ -53,7 +53,9 @@ function messages(world: World, server: Server, state: MemorySnapshot): Whim[] {
           world.truth.addMessage(label, session.id, null);
           const whenBusy = world.isCrowded ? 'steer' : world.choices.pick(['queue', 'steer'] as const);
           world.note(`  ${label}, ${whenBusy}`);
-          const message = { id: world.ids.make('execution'), sessionId: session.id, text: label };
+          const budget = world.isCosting ? { budget: { tokens: 20 } } : {};
+          const id = world.ids.make('execution');
+          const message = { id, sessionId: session.id, text: label, ...budget };
           const command = { now: world.clock.now(), whenBusy, message };
           server.run('enqueue', () => server.store.decide(() => enqueue(command)));
         },

@@ -15,5 +15,6 @@ export function planOf(world: World, name: string, length: number): PlannedMessa
     join: choices.pick(['own', 'all'] as const),
     check: choices.chance(15) ? 'npm test' : null,
     background: mayDetach && choices.chance(10) ? 'detach' : 'wait',
+    ...(world.isCosting ? { budget: index % 2 === 0 ? { tokens: 40 } : { usd: 0.02 } } : {}),
   }));
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import type { FaultPoint } from '../../src/base/faults.ts';
 import { onFaultPoint } from '../../src/base/faults.ts';
 import { Owner } from '../../src/base/lifetime.ts';
+import type { UsageTold } from '../../src/ledger/spending.ts';
 import type { LedgerStore } from '../../src/ledger/store.ts';
 import type { Wakeups } from '../../src/ledger/wakeups.ts';
 import { Launcher } from '../../src/launching/launcher.ts';
@@ -70,8 +71,8 @@ export class Server {
     const commands = parts.programs.commands(() => this.#isAlive);
     this.#runs = { store, clock, ids, sessions: this.sessions, commits, commands, owner, report };
     this.stopping = new Stopping(this.#runs);
-    const hasAgent = (name: string): boolean => world.kinds.has(name);
-    this.launcher = new Launcher({ store, clock, ids, node: 'local', sessions: this.sessions, hasAgent });
+    const tells = (name: string): UsageTold | undefined => (world.kinds.has(name) ? 'cost' : undefined);
+    this.launcher = new Launcher({ store, clock, ids, node: 'local', sessions: this.sessions, tells });
     this.#wakeups = localWakeups({ store: this.#memory, clock, report });
     onFaultPoint((point) => this.#reach(point));
   }

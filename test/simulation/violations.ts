@@ -30,6 +30,8 @@ export type ViolationKind =
   | 'ZOMBIE'
   /** A cancelled root went on, or ended as something else. */
   | 'UNCANCELLED'
+  /** A root has used more than it was given, and comes to something else. */
+  | 'OVERSPENT'
   /** Something was cancelled that nobody asked to cancel. */
   | 'BYSTANDER'
   /** A message of a run exists twice. */

@@ -25,6 +25,8 @@ export interface World {
   readonly facts: { isConversationGone: boolean; isHung: boolean };
   /** Persons who interfere more than others do: many texts into running turns, many cancellations. */
   readonly isCrowded: boolean;
+  /** Agents tell what they use, and some messages have a budget that is soon exceeded. */
+  readonly isCosting: boolean;
   note(line: string): void;
   /** Noted only when somebody wants to read everything. */
   detail(line: () => string): void;
@@ -36,7 +38,7 @@ export interface World {
 export function agentOf(world: World, sessionId: SessionId, kind: AgentKind): SimulatedAgent {
   const known = world.agents.get(sessionId);
   if (known) return known;
-  const agent = new SimulatedAgent(`A${world.agents.size}`, sessionId, kind, world.truth);
+  const agent = new SimulatedAgent(`A${world.agents.size}`, sessionId, kind, world.truth, world.isCosting);
   world.agents.set(sessionId, agent);
   return agent;
 }

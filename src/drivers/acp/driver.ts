@@ -37,6 +37,7 @@ export function acpDriver(options: AcpDriverOptions): Driver {
       resume: 'whereOffered',
       locatesCalls: 'byOrder',
       limits: true,
+      usage: 'whereOffered',
     },
     probe: (profile) => probe(profile, clock),
     open: (request) => openConversation(request, { clock, openingMs, stopping }),

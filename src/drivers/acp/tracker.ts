@@ -220,14 +220,22 @@ export class TurnTracker {
     if (method !== 'session/update') return this.#noise(`an unknown notification: ${brief(method)}`);
     const update = readUpdate(params, this.#sessionId);
     if (update.kind === 'unknown') return this.#noise(update.what);
-    if (update.kind === 'cost') this.#usd = update.usd;
-    if (update.kind === 'cost' || update.kind === 'quiet') return;
+    if (update.kind === 'quiet') return;
     const prompt = this.#outstandingAt(this.#outbox.lineStart);
+    if (update.kind === 'cost') return this.#takeCost(update.usd, prompt);
     if (prompt) this.#prove(prompt);
     const answer = prompt?.answer ?? this.#outbox.late();
     listen(answer, update);
     const item = itemOf(update);
     if (item) this.#outbox.hold(item, prompt && turnIdOf(prompt.id));
+  }
+
+  /** What the conversation has cost so far; of a prompt that is at work it is told at once. */
+  #takeCost(usd: number, prompt: TrackedPrompt | undefined): void {
+    this.#usd = usd;
+    if (!prompt?.hasStarted) return;
+    const usage = { usd: Math.max(0, usd - (this.#usdBefore ?? 0)) };
+    this.#outbox.sayAtEnd({ type: 'usage', nativeTurnId: turnIdOf(prompt.id), usage });
   }
 
   #takeRequest({ id, method, params }: Extract<Message, { kind: 'request' }>): void {

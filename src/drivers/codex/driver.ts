@@ -23,6 +23,7 @@ const capabilities: Capabilities = {
   resume: 'always',
   locatesCalls: 'byId',
   limits: true,
+  usage: 'tokens',
 };
 
 /** The driver for the Codex CLI. All conversations of one home share one app-server, which outlives this process. */

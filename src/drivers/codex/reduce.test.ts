@@ -53,8 +53,11 @@ function play(name: (typeof names)[number]): DriverEvent[] {
   return run(begin(threadId, turnId), signals).events;
 }
 
+// What was used so far comes with every answer of the model, and has a test of its own.
 const what = (events: readonly DriverEvent[]): string[] =>
-  events.map((event) => (event.type === 'item' ? event.item.kind : event.type));
+  events
+    .filter((event) => event.type !== 'usage')
+    .map((event) => (event.type === 'item' ? event.item.kind : event.type));
 
 describe('recorded traffic of codex 0.171.0', () => {
   it.each([
@@ -72,6 +75,16 @@ describe('recorded traffic of codex 0.171.0', () => {
     ['sub-agent', ['turnStarted', 'user', 'toolCall', 'toolResult', 'text', 'turnEnded', 'taskEnded']],
   ] as const)('%s means %j', (name, expected) => {
     expect(what(play(name))).toEqual(expected);
+  });
+
+  it('tells what the turn has used so far, and its end tells it again', () => {
+    const events = play('tool');
+    const told = events.flatMap((event) => (event.type === 'usage' ? [event.usage] : []));
+    const end = events.find((event) => event.type === 'turnEnded');
+    const tokens = told.map(({ inputTokens = 0 }) => inputTokens);
+    expect(tokens.length).toBeGreaterThan(1);
+    expect(tokens).toEqual(tokens.toSorted((a, b) => a - b));
+    expect(end?.usage).toEqual(told.at(-1));
   });
 
   it('proves whose text began the turn, and which text was taken up in it', () => {

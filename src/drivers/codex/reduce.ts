@@ -148,4 +148,5 @@ function countTokens(draft: Draft, signal: Extract<Signal, { type: 'usage' }>): 
     outputTokens: total.outputTokens - before.outputTokens,
   };
   draft.setTurn({ usageBefore: before, usage });
+  if (turn.isAnnounced) draft.emit({ type: 'usage', nativeTurnId: turn.id, usage });
 }

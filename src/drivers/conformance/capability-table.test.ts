@@ -13,6 +13,7 @@ const declared: Capabilities = {
   resume: 'always',
   locatesCalls: 'byId',
   limits: true,
+  usage: 'tokens',
 };
 
 function result(name: string, outcome: CaseOutcome, evidence: readonly string[] = []): CaseResult {

@@ -72,6 +72,8 @@ function witnesses(capabilities: Capabilities, name: keyof Capabilities): readon
       return [{ name: 'toolCall' }];
     case 'limits':
       return capabilities.limits ? [{ name: 'usageLimit' }] : [];
+    case 'usage':
+      return capabilities.usage === 'none' ? [] : [{ name: 'simpleTurn', saw: /^@\S+ turnEnded .*"usage":/ }];
     case 'backgroundTasks':
     case 'wakesByItself':
     case 'promptCancelsBackground':
@@ -121,6 +123,13 @@ const meanings: Meanings = {
   limits: {
     true: 'a usage limit is told from a failure, and waited out',
     false: 'a usage limit looks like any other failure',
+  },
+  usage: {
+    none: 'what a turn uses is not told; no budget can be kept',
+    whereOffered:
+      'what a turn uses is told if this agent does; say so by "usage" in its profile to give budgets',
+    tokens: 'the tokens of each turn are told; a budget of tokens is kept',
+    cost: 'tokens and cost of each turn are told; a budget of either is kept',
   },
 };
 

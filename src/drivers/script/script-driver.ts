@@ -25,6 +25,7 @@ const capabilities: Capabilities = {
   resume: 'always',
   locatesCalls: 'byOrder',
   limits: false,
+  usage: 'none',
 };
 
 /**

@@ -14,6 +14,7 @@ import {
   registering,
   run,
   session,
+  settling,
   start,
   steer,
   turn,
@@ -49,6 +50,7 @@ describe.each(adapters)('effects on $name', ({ open }) => {
       check: 'npm test',
       background: 'detach',
       timeoutMs: 5,
+      budget: { usd: 0.5, tokens: 1_000_000 },
       wakeOnClose: `run:${id.run(1)}`,
       waiting: { for: 'input', since: start, until: start + 1, text: odd, choices: ['a', 'b\u0000'] },
       open: 2,
@@ -60,6 +62,7 @@ describe.each(adapters)('effects on $name', ({ open }) => {
       deadlineAt: start + 9,
       startedAt: start + 1,
       usage: { inputTokens: 1, usd: 0.25 },
+      spent: { inputTokens: 3, outputTokens: 0, usd: 0.1 },
       nativeId: 'native',
     });
     await apply(
@@ -100,6 +103,23 @@ describe.each(adapters)('effects on $name', ({ open }) => {
     expect((await opened.dump()).executions).toMatchObject([{ open: 2, failures: 1, closed: false }]);
   });
 
+  it('adds to what is spent, also of what is closed, and sums decimals without a rest', async () => {
+    await apply({ do: 'insertExecution', row: execution(1) });
+    const spend = (by: Extract<Effect, { do: 'spend' }>['by']): Effect => ({
+      do: 'spend',
+      id: id.execution(1),
+      by,
+    });
+    await apply(spend({ inputTokens: 10, usd: 0.1 }), spend({ usd: 0.2 }));
+    await apply(settling(1));
+    await apply(spend({ outputTokens: 4 }));
+    const spent = { inputTokens: 10, outputTokens: 4, usd: 0.3 };
+    expect((await opened.dump()).executions).toMatchObject([{ closed: true, spent, usage: null }]);
+    await expect(apply({ do: 'spend', id: id.execution(2), by: { usd: 1 } })).rejects.toThrow(
+      id.execution(2),
+    );
+  });
+
   it('keeps sessions, turns and their owners', async () => {
     const row = execution(1);
     const begun = turn(1, id.session(1), { text: odd });
@@ -121,6 +141,7 @@ describe.each(adapters)('effects on $name', ({ open }) => {
       endedAt: start + 1,
       nativeTurnId: 'n',
       position: 7,
+      usage: { inputTokens: 5 },
     } as const;
     await apply(
       { do: 'patchTurn', id: begun.id, set: ended },

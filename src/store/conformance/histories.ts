@@ -129,7 +129,7 @@ const commands: readonly Pick[] = [
     if (!parent) return nothing;
     const { plan } = run(1, session(1).id);
     const hosted = { ...session(1), id: fresh.at('session', 0), state: 'cold' as const };
-    const hosts = { session: hosted, runId: fresh.at('run', 0), plan };
+    const hosts = { session: hosted, runId: fresh.at('run', 0), plan, tells: 'cost' as const };
     const caller =
       b % 2 === 0 ? { by: 'person' as const } : { by: 'execution' as const, executionId: parent.id };
     return () => launch({ now, id: fresh.at('execution', 0), kind: 'agent', name: 'host', caller, hosts });

@@ -121,6 +121,7 @@ export function turn(n: number, sessionId: SessionId, set: Partial<Turn> = {}): 
     startedAt: null,
     endedAt: null,
     status: null,
+    usage: null,
     ...set,
   };
 }

@@ -1,6 +1,7 @@
 import type { ExecutionId } from '../../base/ids.ts';
-import type { Execution } from '../../ledger/execution.ts';
+import type { Execution, ExecutionUsage } from '../../ledger/execution.ts';
 import { isSettled } from '../../ledger/execution.ts';
+import { addUsage } from '../../ledger/spending.ts';
 import type { TurnOwner } from '../../ledger/turn.ts';
 import type { RowOf, SettleEffect, TableName, Tables } from '../apply.ts';
 import { settled, withDeficit } from '../closing.ts';
@@ -64,6 +65,11 @@ export class MemoryTables implements Tables {
   addFailures(id: ExecutionId, by: number): void {
     const row = this.#demandExecution(id);
     this.#write('execution', id, { ...row, failures: row.failures + by });
+  }
+
+  addSpent(id: ExecutionId, by: ExecutionUsage): void {
+    const row = this.#demandExecution(id);
+    this.#write('execution', id, { ...row, spent: addUsage(row.spent, by) });
   }
 
   holdersOf(id: ExecutionId): readonly ExecutionId[] {

@@ -58,6 +58,7 @@ export const executionColumns: Columns<Execution> = {
   check: seldom.text('check_command'),
   background: column('text', 'wait')('background'),
   timeoutMs: seldom.integer('timeout_ms'),
+  budget: seldom.json('budget'),
   wakeOnClose: seldom.text('wake_on_close'),
   createdAt: integer('created_at'),
   state: mostly('running')('state'),
@@ -78,6 +79,7 @@ export const executionColumns: Columns<Execution> = {
   error: seldom.json('error'),
   result: seldom.text('result'),
   usage: seldom.json('usage'),
+  spent: seldom.json('spent'),
   nativeId: seldom.text('native_id'),
 };
 
@@ -135,6 +137,7 @@ export const turnColumns: Columns<Turn> = {
   startedAt: seldom.integer('started_at'),
   endedAt: seldom.integer('ended_at'),
   status: seldom.text('status'),
+  usage: seldom.json('usage'),
 };
 
 export const inputColumns: Columns<Input> = {

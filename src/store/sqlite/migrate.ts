@@ -3,6 +3,7 @@ import { StemmaError } from '../../base/errors.ts';
 import type { Database } from './driver.ts';
 import { ledgerSchema } from './migrations/0001-ledger.ts';
 import { recordsSchema } from './migrations/0002-records.ts';
+import { spendingSchema } from './migrations/0003-spending.ts';
 
 /** One step of the schema. Steps are only ever appended; one that was released is never edited. */
 export interface Migration {
@@ -14,6 +15,7 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { name: '0001-ledger', sql: ledgerSchema },
   { name: '0002-records', sql: recordsSchema },
+  { name: '0003-spending', sql: spendingSchema },
 ];
 
 interface Applied {

@@ -1,8 +1,9 @@
 import type { ExecutionId } from '../../base/ids.ts';
-import type { Execution } from '../../ledger/execution.ts';
+import type { Execution, ExecutionUsage } from '../../ledger/execution.ts';
 import { isSettled } from '../../ledger/execution.ts';
 import type { Notice } from '../../ledger/notice.ts';
 import type { Input, Run, Session } from '../../ledger/session.ts';
+import { addUsage } from '../../ledger/spending.ts';
 import type { Steer, Turn, TurnOwner } from '../../ledger/turn.ts';
 import type { RowOf, SettleEffect, TableName, Tables } from '../apply.ts';
 import { settled, withDeficit } from '../closing.ts';
@@ -119,6 +120,10 @@ export class SqliteTables implements Tables {
   addFailures(id: ExecutionId, by: number): void {
     const row = this.#execution(id);
     this.executions.patch(id, { failures: row.failures + by });
+  }
+
+  addSpent(id: ExecutionId, by: ExecutionUsage): void {
+    this.executions.patch(id, { spent: addUsage(this.#execution(id).spent, by) });
   }
 
   holdersOf(id: ExecutionId): readonly ExecutionId[] {

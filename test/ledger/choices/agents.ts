@@ -1,3 +1,4 @@
+import type { ExecutionUsage } from '../../../src/ledger/execution.ts';
 import type { Session } from '../../../src/ledger/session.ts';
 import type { AgentEnded } from '../../../src/ledger/turn-end.ts';
 import type { Choice, Choose, Context } from '../choice.ts';
@@ -99,6 +100,7 @@ function ending(context: Context, session: Session): Choice {
     status,
     answer: `answer ${now}`,
     ...(status === 'failed' ? { error } : {}),
+    ...(d % 3 > 0 ? { usage: usageOf(context) } : {}),
     tasks,
     position: now,
     endIsNegativeProof: d % 2 === 0,
@@ -106,6 +108,21 @@ function ending(context: Context, session: Session): Choice {
   };
   return { call: { rule: 'agentEnded', command } };
 }
+
+/** A total of a turn; rarely less than was told before. */
+function usageOf({ b, c, d }: Context): ExecutionUsage {
+  const tokens = { inputTokens: (c % 7) * 10, outputTokens: d % 20 };
+  return b % 4 === 0 ? { ...tokens, usd: (c % 9) / 100 } : b % 4 === 1 ? { usd: (d % 9) / 100 } : tokens;
+}
+
+/** The agent tells what its turn has used so far; rarely of a turn that does not run. */
+export const agentUses: Choose = (context) => {
+  const session = sessionOf(context);
+  if (!session) return undefined;
+  const { now, c } = context;
+  const about = { now, sessionId: session.id, nativeTurnId: runningName(context, session, c) };
+  return { call: { rule: 'agentUsed', command: { ...about, usage: usageOf(context) } } };
+};
 
 /** What comes next of itself in a session: so that histories get somewhere. */
 export const sessionGoesOn: Choose = (context) => {

@@ -1,10 +1,11 @@
+import type { Budget } from '../../../src/ledger/execution.ts';
 import type { PlannedMessage } from '../../../src/ledger/session.ts';
 import type { Choose, Context } from '../choice.ts';
 import { freshOf, isRare, one, sessionOf } from '../choice.ts';
 
 /** A person sends a message: to be queued, steered or refused; with a check, a join rule, a rule for background work. */
 export const personSends: Choose = (context) => {
-  const { now, b, c, d } = context;
+  const { now, a, b, c, d } = context;
   const session = one(context.state.sessions.values(), context.a);
   if (!session) return undefined;
   const whenBusy = (['queue', 'queue', 'steer', 'reject'] as const)[b % 4] ?? 'queue';
@@ -16,6 +17,7 @@ export const personSends: Choose = (context) => {
     check: d % 5 === 0 ? 'true' : null,
     background: (['wait', 'wait', 'detach', 'cancel'] as const)[d % 4] ?? 'wait',
     timeoutMs: c % 4 === 0 ? 5_000 : 3_600_000,
+    ...(a % 3 === 0 ? { budget: budgetOf(context) } : {}),
   };
   return { call: { rule: 'enqueue', command: { now, whenBusy, message } } };
 };
@@ -31,8 +33,14 @@ export const programSends: Choose = (context) => {
   return { call: { rule: 'enqueueBelow', command: { now, message, parentId: parent.id } } };
 };
 
+/** Little enough to be exceeded now and then. */
+function budgetOf({ b, d }: Pick<Context, 'b' | 'd'>): Budget {
+  const tokens = 50 + (d % 5) * 40;
+  return b % 3 === 0 ? { usd: 0.02 * (1 + (d % 4)) } : b % 3 === 1 ? { tokens } : { tokens, usd: 0.5 };
+}
+
 /** A plan of one to three messages. */
-export function planOf({ c, d }: Pick<Context, 'c' | 'd'>): PlannedMessage[] {
+export function planOf({ b, c, d }: Pick<Context, 'b' | 'c' | 'd'>): PlannedMessage[] {
   return Array.from({ length: 1 + (c % 3) }, (_, index) => ({
     text: `planned ${index}`,
     timeoutMs: 3_600_000,
@@ -40,6 +48,7 @@ export function planOf({ c, d }: Pick<Context, 'c' | 'd'>): PlannedMessage[] {
     join: d % 3 === 0 ? ('all' as const) : ('own' as const),
     check: d % 7 === 0 ? 'true' : null,
     background: 'wait' as const,
+    ...((c + index) % 3 === 0 ? { budget: budgetOf({ b, d }) } : {}),
   }));
 }
 

@@ -63,7 +63,8 @@ export const agentIsLaunched: Choose = (context) => {
   const id = fresh.at('session', 0);
   const about = { id, project: 'default', agent: 'demo', cwd: '/', title: null, node };
   const session = newSession({ ...about, createdAt: context.now });
-  const hosts = { session, runId: fresh.at('run', 0), plan: planOf(context) };
+  const tells = (['cost', 'cost', 'tokens', 'none'] as const)[context.d % 4] ?? 'cost';
+  const hosts = { session, runId: fresh.at('run', 0), plan: planOf(context), tells };
   return launching(context, { kind: 'agent', name: `agent ${context.now}`, hosts });
 };
 

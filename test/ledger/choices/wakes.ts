@@ -1,6 +1,7 @@
 import type { ExecutionId, RunId, SessionId } from '../../../src/base/ids.ts';
 import type { CheckToRun } from '../../../src/ledger/check.ts';
 import type { LaneTaken } from '../../../src/ledger/lane.ts';
+import { isOverspent } from '../../../src/ledger/spending.ts';
 import type { WakeRow } from '../../../src/wakeups/rows.ts';
 import type { Choice, Choose, Context } from '../choice.ts';
 import { freshOf, node, one } from '../choice.ts';
@@ -72,8 +73,11 @@ function checkEnds(context: Context, ready: CheckToRun | undefined): Choice | un
 
 function deadlinePasses(context: Context, id: ExecutionId): Choice {
   const { now } = context;
-  const request = { actor: { kind: 'deadline' } as const, at: now };
-  const command = { now, id, request, verdict: 'TIMED_OUT', fresh: freshOf(context) };
+  const row = context.state.executions.get(id);
+  const isBudget = row !== undefined && isOverspent(row);
+  const request = { actor: { kind: isBudget ? 'budget' : 'deadline' } as const, at: now };
+  const verdict = isBudget ? 'BUDGET' : 'TIMED_OUT';
+  const command = { now, id, request, verdict, fresh: freshOf(context) };
   return {
     call: { rule: 'nextDeadline', command: { now, id } },
     follow: (came) =>

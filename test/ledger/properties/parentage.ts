@@ -1,14 +1,14 @@
 import type { ExecutionId } from '../../../src/base/ids.ts';
 import type { Execution } from '../../../src/ledger/execution.ts';
 import { isSettled } from '../../../src/ledger/execution.ts';
-import type { Launched } from '../../../src/ledger/launch.ts';
+import type { Launch, Launched } from '../../../src/ledger/launch.ts';
 import type { Caller } from '../../../src/ledger/parent.ts';
 import type { Session } from '../../../src/ledger/session.ts';
 import { short } from '../calls.ts';
 import type { Moment, Property } from '../moment.ts';
 import { commandIf } from '../moment.ts';
 import type { State } from '../state.ts';
-import { listed } from '../state.ts';
+import { existing, listed } from '../state.ts';
 
 /** Whose child something must be, or why it must not begin. */
 type Expected =
@@ -81,6 +81,21 @@ function refusalBelow(parent: Execution | null): string | undefined {
   return isOver ? 'CANCELLED' : undefined;
 }
 
+/** Why an agent may not have what it was given, or work where it would: some budget could not be kept. */
+function whyUnpaid(state: State, { hosts }: Launch, wanted: ReturnType<typeof expected>): string | undefined {
+  if (!hosts) return undefined;
+  const budgets = hosts.plan.map(({ budget }) => budget ?? null);
+  let above: Execution | null = 'refused' in wanted ? null : wanted.parent;
+  while (above) {
+    budgets.push(above.budget);
+    above = above.parentId === null ? null : existing(state.executions, above.parentId);
+  }
+  const isKept = budgets.every(
+    (budget) => !budget || hosts.tells === 'cost' || (hosts.tells === 'tokens' && budget.usd === undefined),
+  );
+  return isKept ? undefined : 'NO_USAGE';
+}
+
 function checkLaunch(moment: Moment): string | undefined {
   const command = commandIf(moment, 'launch');
   if (!command || moment.before.executions.has(command.id)) return undefined;
@@ -88,10 +103,12 @@ function checkLaunch(moment: Moment): string | undefined {
   const wanted = expected(before, command.caller);
   const refused = 'refused' in wanted ? wanted.refused : refusalBelow(wanted.parent);
   if (came.as === 'refused')
-    return refused === came.code || (!refused && came.code === 'DUPLICATE_KEY')
+    return refused === came.code ||
+      (!refused && (came.code === 'DUPLICATE_KEY' || came.code === whyUnpaid(before, command, wanted)))
       ? undefined
       : `refused with ${came.code} instead of ${refused ?? 'begun'}`;
   if (came.as !== 'decided') return undefined;
+  if (whyUnpaid(before, command, wanted)) return 'an agent began for which a budget cannot be kept';
   if (refused || 'refused' in wanted) return `begun, though it must be refused with ${refused}`;
   const row = after.executions.get(command.id);
   const { parent, source } = wanted;
