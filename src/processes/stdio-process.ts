@@ -6,6 +6,7 @@ import { emptyIfLarger } from './empty-if-larger.ts';
 import { FifoWriter, type WriteOutcome } from './fifo-writer.ts';
 import { endGroup } from './group.ts';
 import { LineTail } from './line-tail.ts';
+import { OutputRelease } from './output-release.ts';
 import { pause } from '../base/pause.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
 
@@ -31,10 +32,13 @@ export interface StdioListener {
   readonly onNoise?: (what: string, bytes: number) => void;
   /** Longer lines are skipped and reported as noise, each time that so much was skipped. Bytes, default 32 MiB. */
   readonly maxLineBytes?: number;
+  /** So much of what was released stays on the disk, as the raw transcript. Bytes, default 8 MiB. */
+  readonly keptBytes?: number;
 }
 
 // Our own child's death is an event; an adopted program's is only in the table.
 const mostStderrBytes = 64 * 1024 * 1024;
+const mostTranscriptBytes = 8 * 1024 * 1024;
 const childLivenessMs = 5000;
 const adoptedLivenessMs = 500;
 
@@ -49,6 +53,7 @@ export class StdioProcess {
   readonly #child: ChildProcess | undefined;
   readonly #writer: FifoWriter;
   #tail: LineTail | undefined;
+  #release: OutputRelease | undefined;
   #listener: StdioListener | undefined;
   #cancelCheck: CancelTimer | undefined;
   #exit: Promise<void> | undefined;
@@ -90,6 +95,7 @@ export class StdioProcess {
       onNoise: (what, bytes) => listener.onNoise?.(what, bytes),
       ...(maxLineBytes === undefined ? {} : { maxLineBytes }),
     });
+    this.#release = this.#makeRelease(listener);
     this.#tail.start();
     this.#child?.once('exit', this.#onChildExit);
     this.#check();
@@ -98,6 +104,15 @@ export class StdioProcess {
   /** Resolves when everything that the program had written at the time of the call was delivered. */
   drain(): Promise<void> {
     return this.#tail?.drain() ?? Promise.resolve();
+  }
+
+  /**
+   * Everything before this offset was processed durably, so that nobody will ever listen from before it: that part of the
+   * output is given back to the disk, but for its last bytes, which stay as the raw transcript (see `OutputRelease`).
+   * Offsets keep their meaning. Never throws, and comes back at once; where the disk cannot do it, the output just grows.
+   */
+  release(before: number): void {
+    this.#release?.release(before);
   }
 
   /** No line is delivered any more: the output is of no use. `onExit` still comes. */
@@ -126,6 +141,7 @@ export class StdioProcess {
     this.#cancelCheck?.();
     this.#child?.off('exit', this.#onChildExit);
     this.#tail?.close();
+    this.#release?.close();
     this.#writer.close();
   }
 
@@ -142,6 +158,16 @@ export class StdioProcess {
       this.#clearUp();
     }
     return outcome;
+  }
+
+  #makeRelease({ onNoise, keptBytes = mostTranscriptBytes }: StdioListener): OutputRelease | undefined {
+    const onRefused = (why: string): void => onNoise?.(why, 0);
+    try {
+      return new OutputRelease({ path: join(this.directory, 'out.log'), keptBytes, onRefused });
+    } catch {
+      // It can be read and not written: then it is somebody else's, and stays as it is.
+      return undefined;
+    }
   }
 
   // What a program that printed without end has left; nobody reads it any more.

@@ -5,13 +5,14 @@ import { chatWire } from './chat-wire.ts';
 import { messagesWire } from './messages-wire.ts';
 import { type ModelRequest, toolResults, userTexts } from './model-request.ts';
 import { promptScript, type Rule } from './prompt-script.ts';
+import { generateContentWire } from './generate-content-wire.ts';
 import { responsesWire } from './responses-wire.ts';
 import type { Script, Step } from './step.ts';
 import type { Answered, Wire } from './wire.ts';
 
 /** The protocols that the scripted model speaks, told apart by their paths. */
 function speakAll(): readonly Wire[] {
-  return [responsesWire, chatWire(), messagesWire];
+  return [responsesWire, chatWire(), messagesWire, generateContentWire()];
 }
 
 /** One line of the server's log: what the model was told, and how its answer ended. */

@@ -114,6 +114,7 @@ export class AcpConversation implements Conversation {
       return { outcome: 'refused', reason: `the prompt could not be noted: ${String(error)}` };
     }
     this.#tracker.add({ id, at, isWritten: false });
+    this.#letGo(id);
     const sent = this.#process.writeLine(line).then((outcome) => this.#settleWrite(id, outcome));
     this.#writing = sent;
     return sent;
@@ -191,6 +192,18 @@ export class AcpConversation implements Conversation {
     return verdict === 'told';
   }
 
+  // A next turn is begun only when the end of the one before is durable: nobody will be told to read before it again.
+  #letGo(id: string): void {
+    const ended = [...this.#log.prompts.values()].findLast((prompt) => prompt.end !== undefined);
+    if (ended?.end === undefined || ended.id === id) return;
+    this.#process.release(ended.end - this.#log.base);
+    try {
+      this.#log.compact();
+    } catch (error) {
+      this.#tracker.noise(`the log of what was sent cannot be made shorter: ${String(error)}`);
+    }
+  }
+
   async #drain(): Promise<void> {
     await this.#process.drain();
     this.#tracker.flush();
@@ -218,6 +231,8 @@ export class AcpConversation implements Conversation {
 
   #pastEvidence(id: string): Evidence {
     const past = this.#log.past.get(id);
+    // Its turn was over a hundred turns ago; whether it was taken up or refused is not known any more.
+    if (this.#log.isForgotten(id)) return { state: 'unknown' };
     // What is to be written is noted before, so a text without a note never left us.
     if (past?.fate === 'consumed') return { state: 'consumed', nativeTurnId: turnIdOf(id) };
     return { state: 'absent' };
@@ -259,7 +274,7 @@ export class AcpConversation implements Conversation {
       reply: (key, line) => {
         if (this.#isDead) return;
         void this.#process.writeLine(line).then((outcome) => {
-          if (outcome === 'written') this.#note({ t: 'replied', request: key });
+          if (outcome === 'written') this.#note({ t: 'replied', request: key, at: this.#tracker.position });
         });
       },
     });

@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { launchStdio } from '../../processes/durable-stdio.ts';
 import type { AgentProfile, Driver, Probe } from '../port.ts';
 import { environmentOf, lastWords, openConversation, shortcomings } from './open.ts';
+import { versionWarning } from './known-agents.ts';
 import { Opening } from './opening.ts';
 
 /** What an ACP driver needs. */
@@ -75,8 +76,9 @@ async function probeIn(directory: string, profile: AgentProfile, clock: Clock): 
     const message = initialized.why === 'error' ? initialized.error.message : initialized.message;
     return { found: true, warnings: [`It does not answer as an ACP agent: ${message}${said}`] };
   }
-  const { version, canLoad, canResume, signIns } = initialized.agent;
+  const { name, version, canLoad, canResume, signIns } = initialized.agent;
   const warnings = [
+    ...[versionWarning(name, version) ?? []].flat(),
     ...shortcomings(initialized.agent, profile),
     ...(canLoad || canResume ? [] : ['It cannot load conversations: when its process dies, they are gone.']),
     ...(signIns.length === 0 ? [] : [`It may ask to be signed in: ${signIns.join(', ')}.`]),

@@ -7,6 +7,7 @@ import type { AgentProfile, Opened, OpenRequest } from '../port.ts';
 import { readAgentError } from './agent-error.ts';
 import { AcpConversation } from './conversation.ts';
 import { type AgentDeclaration, type OpenedSession, Opening, type OpeningFailure } from './opening.ts';
+import { waitBeforeLoadMs } from './known-agents.ts';
 import { hashOf, SentLog } from './sent-log.ts';
 
 /** What the driver was made with. */
@@ -123,7 +124,7 @@ async function begin(log: SentLog, request: OpenRequest, options: OpenOptions): 
   for (const signal of signals) signal.addEventListener('abort', interrupt, { once: true });
   if (signals.some((signal) => signal.aborted)) interrupt();
   try {
-    return await openIn(process, opening, log, request);
+    return await openIn(process, opening, log, request, clock);
   } catch (error) {
     // It was never told a prompt, and nobody would know of it.
     await process.end({ graceMs });
@@ -139,6 +140,7 @@ async function openIn(
   opening: Opening,
   log: SentLog,
   request: OpenRequest,
+  clock: Clock,
 ): Promise<Opened> {
   let conversation: AcpConversation | undefined;
   process.listen({
@@ -148,13 +150,16 @@ async function openIn(
     onNoise: (what, bytes) => (conversation ?? opening).hearNoise(what, bytes),
     onExit: (reason) => (conversation ? conversation.exit(reason) : opening.exit(reason)),
   });
-  const opened = await openSession(opening, request);
+  const opened = await openSession(opening, request, (agent) =>
+    waitBeforeLoadMs(agent.name, log.bornAt, clock.now()),
+  );
   if (!opened.ok) return giveUp(opened, opening, process, request.profile);
   if (opening.over !== undefined) return giveUp(opening.over, opening, process, request.profile);
   decideFates(log, opening.past);
   const { session, agent } = opened;
   const { id, at } = session;
-  log.append({ t: 'session', id, at });
+  const bornAt = request.nativeId === undefined ? clock.now() : log.bornAt;
+  log.append({ t: 'session', id, at, ...(bornAt === undefined ? {} : { bornAt }) });
   conversation = new AcpConversation(process, log, request, { id, from: at, floor: at });
   for (const what of opening.noise) conversation.noise(what);
   for (const what of shortcomings(agent, request.profile)) conversation.noise(what);
@@ -181,6 +186,7 @@ type Unsuitable = { readonly ok: false; readonly why: 'gone' | 'unsuitable'; rea
 async function openSession(
   opening: Opening,
   request: OpenRequest,
+  waitMs: (agent: AgentDeclaration) => number,
 ): Promise<SessionOpened | SessionRefused | Unsuitable> {
   const initialized = await opening.initialize();
   if (!initialized.ok) return initialized;
@@ -194,6 +200,7 @@ async function openSession(
       message: 'the agent cannot load conversations, and the process of this one is dead',
     };
   }
+  if (nativeId !== undefined) await opening.wait(waitMs(agent));
   const method = agent.canLoad ? AGENT_METHODS.session_load : AGENT_METHODS.session_resume;
   const opened = await (nativeId === undefined
     ? opening.begin(cwd, servers)
@@ -227,10 +234,7 @@ function decideFates(log: SentLog, past: readonly (readonly string[])[]): void {
   const told = past.flatMap(possibleTexts).map(hashOf);
   for (const [id, { hash, fate }] of log.past) {
     if (fate !== undefined) continue;
-    const known = [...log.past.values()].filter(
-      (past) => past.hash === hash && past.fate === 'consumed',
-    ).length;
-    const isTold = told.filter((other) => other === hash).length > known;
+    const isTold = told.filter((other) => other === hash).length > log.timesConsumed(hash);
     log.append({ t: 'fate', id, fate: isTold ? 'consumed' : 'absent' });
   }
 }

@@ -7,7 +7,7 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
 import type { Clock } from '../../base/clock.ts';
-import { within } from '../../base/pause.ts';
+import { pause, within } from '../../base/pause.ts';
 import type { StdioProcess } from '../../processes/stdio-process.ts';
 import { brief, type Message, type RpcError, readMessage, readUpdate, writeMessage } from './messages.ts';
 import { Garbage } from './garbage.ts';
@@ -28,6 +28,7 @@ export interface LineAfter {
 
 /** What the agent declares. */
 export interface AgentDeclaration {
+  readonly name?: string;
   readonly version?: string;
   readonly canLoad: boolean;
   readonly canResume: boolean;
@@ -50,7 +51,9 @@ export interface ModelChoice {
 
 const initialized = z.object({
   protocolVersion: z.number(),
-  agentInfo: z.object({ version: z.string().optional().catch(undefined) }).nullish(),
+  agentInfo: z
+    .object({ name: z.string().optional().catch(undefined), version: z.string().optional().catch(undefined) })
+    .nullish(),
   agentCapabilities: z
     .object({
       loadSession: z.boolean().nullish(),
@@ -89,13 +92,15 @@ export class Opening {
   readonly rest: LineAfter[] = [];
   readonly #process: StdioProcess;
   readonly #clock: Clock;
-  readonly #deadline: number;
+  #deadline: number;
   readonly #waiting = new Map<string, (answer: Answer) => void>();
   /** Why nothing comes of it, once that is certain. */
   over: OpeningFailure | undefined;
   readonly #garbage = new Garbage();
   #openedAt: number | undefined;
   #isPersonTalking = false;
+  /** Aborted when nothing comes of the opening any more. */
+  readonly #given = new AbortController();
 
   constructor(process: StdioProcess, clock: Clock, withinMs: number) {
     this.#process = process;
@@ -152,6 +157,7 @@ export class Opening {
       );
     }
     const agent: AgentDeclaration = {
+      ...(agentInfo?.name === undefined ? {} : { name: agentInfo.name }),
       ...(agentInfo?.version === undefined ? {} : { version: agentInfo.version }),
       canLoad: agentCapabilities?.loadSession === true,
       canResume: isOffered(agentCapabilities?.sessionCapabilities?.resume),
@@ -159,6 +165,13 @@ export class Opening {
       signIns: (authMethods ?? []).map(({ name }) => name),
     };
     return { ok: true, agent };
+  }
+
+  /** Lets so much time pass; the deadline moves with it. Ends early when nothing comes of the opening any more. */
+  async wait(ms: number): Promise<void> {
+    if (ms <= 0) return;
+    this.#deadline += ms;
+    await pause(this.#clock, ms, this.#given.signal);
   }
 
   /** Begins a new conversation. */
@@ -221,6 +234,7 @@ export class Opening {
 
   #end(failure: OpeningFailure): void {
     this.over ??= failure;
+    this.#given.abort();
     for (const settle of this.#waiting.values()) settle(failure);
     this.#waiting.clear();
   }
