@@ -85,7 +85,8 @@ function driverCases(kit: AgentKit, habits: Habits): void {
         // It tries again and again, and says nothing of it.
         expect(['queued', 'consumed']).toContain((await talk.conversation.evidence(id)).state);
         expect(await talk.conversation.interrupt()).toBe('asked');
-        expect(await talk.event('turnEnded')).toMatchObject({ status: 'interrupted' });
+        // Qwen answers with the error that broke off its tries.
+        expect(['interrupted', 'failed']).toContain((await talk.event('turnEnded')).status);
       }
       await end(talk);
     });

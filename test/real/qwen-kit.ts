@@ -20,7 +20,8 @@ export const qwenKit: AgentKit = {
     writeFileSync(join(home, '.qwen', 'settings.json'), JSON.stringify(settings));
     return {
       driver: 'acp',
-      command: [program, '--acp', '--approval-mode', 'yolo'],
+      // With its search for tools it offers those of MCP servers only when its model has looked for them.
+      command: [program, '--acp', '--exclude-tools', 'tool_search', '--approval-mode', 'yolo'],
       home,
       env: { OPENAI_API_KEY: 'x', OPENAI_BASE_URL: model.url, OPENAI_MODEL: 'scripted' },
     };

@@ -6,7 +6,8 @@ import type { StdioProcess } from '../../processes/stdio-process.ts';
 import type { AgentProfile, Opened, OpenRequest } from '../port.ts';
 import { readAgentError } from './agent-error.ts';
 import { AcpConversation } from './conversation.ts';
-import { type AgentDeclaration, type OpenedSession, Opening, type OpeningFailure } from './opening.ts';
+import type { AgentDeclaration } from './declaration.ts';
+import { type OpenedSession, Opening, type OpeningFailure } from './opening.ts';
 import { waitBeforeLoadMs } from './known-agents.ts';
 import { hashOf, SentLog } from './sent-log.ts';
 

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import type { Clock } from '../../base/clock.ts';
 import { pause, within } from '../../base/pause.ts';
 import type { StdioProcess } from '../../processes/stdio-process.ts';
+import { type AgentDeclaration, readDeclaration } from './declaration.ts';
 import { brief, type Message, type RpcError, readMessage, readUpdate, writeMessage } from './messages.ts';
 import { Garbage } from './garbage.ts';
 import { openingPrefix } from './tracker.ts';
@@ -26,16 +27,6 @@ export interface LineAfter {
   readonly end: number;
 }
 
-/** What the agent declares. */
-export interface AgentDeclaration {
-  readonly name?: string;
-  readonly version?: string;
-  readonly canLoad: boolean;
-  readonly canResume: boolean;
-  readonly takesHttpTools: boolean;
-  readonly signIns: readonly string[];
-}
-
 /** An open conversation: its id, the choices of models, and where its output begins. */
 export interface OpenedSession {
   readonly id: string;
@@ -49,20 +40,6 @@ export interface ModelChoice {
   readonly values: readonly string[];
 }
 
-const initialized = z.object({
-  protocolVersion: z.number(),
-  agentInfo: z
-    .object({ name: z.string().optional().catch(undefined), version: z.string().optional().catch(undefined) })
-    .nullish(),
-  agentCapabilities: z
-    .object({
-      loadSession: z.boolean().nullish(),
-      mcpCapabilities: z.object({ http: z.boolean().nullish() }).nullish(),
-      sessionCapabilities: z.object({ resume: z.unknown().optional() }).nullish(),
-    })
-    .nullish(),
-  authMethods: z.array(z.object({ name: z.string() })).nullish(),
-});
 const opened = z.object({
   sessionId: z.string().optional(),
   configOptions: z.array(z.unknown()).nullish().catch(undefined),
@@ -148,22 +125,14 @@ export class Opening {
     };
     const answer = await this.#request(AGENT_METHODS.initialize, params);
     if (!answer.ok) return answer;
-    const parsed = initialized.safeParse(answer.result);
-    if (!parsed.success) return strange('initialize', answer.result);
-    const { protocolVersion, agentCapabilities, agentInfo, authMethods } = parsed.data;
+    const read = readDeclaration(answer.result);
+    if (!read) return strange('initialize', answer.result);
+    const { protocolVersion, agent } = read;
     if (protocolVersion !== PROTOCOL_VERSION) {
       return silent(
         `the agent speaks version ${protocolVersion} of ACP; version ${PROTOCOL_VERSION} is needed`,
       );
     }
-    const agent: AgentDeclaration = {
-      ...(agentInfo?.name === undefined ? {} : { name: agentInfo.name }),
-      ...(agentInfo?.version === undefined ? {} : { version: agentInfo.version }),
-      canLoad: agentCapabilities?.loadSession === true,
-      canResume: isOffered(agentCapabilities?.sessionCapabilities?.resume),
-      takesHttpTools: agentCapabilities?.mcpCapabilities?.http === true,
-      signIns: (authMethods ?? []).map(({ name }) => name),
-    };
     return { ok: true, agent };
   }
 
@@ -291,10 +260,6 @@ function modelChoice(option: unknown): ModelChoice[] {
   if (!parsed.success) return [];
   const { id, options } = parsed.data;
   return [{ configId: id, values: options.flat() }];
-}
-
-function isOffered(capability: unknown): boolean {
-  return capability !== undefined && capability !== null && capability !== false;
 }
 
 function strange(method: string, result: unknown): OpeningFailure {
