@@ -5,6 +5,7 @@ import type { TreeNode } from './forest.ts';
 import { waitedFor } from './held-by.ts';
 import { type Span, span, type Tone } from './line.ts';
 import { plainLine } from './text.ts';
+import { spentWords } from './usage-words.ts';
 
 /** The signs of the states, and the lines of a tree. ASCII for terminals that have nothing else. */
 export interface Signs {
@@ -133,6 +134,8 @@ export function remarksOn(node: TreeNode): Span[] {
     const words = noticeWords(notice);
     if (words !== undefined) remarks.push(span(words, notice.state === 'waived' ? 'warn' : 'dim'));
   }
+  const spent = spentWords(execution.spent, execution.budget);
+  if (spent !== '') remarks.push(span(spent, outcomeCode === 'BUDGET' ? 'bad' : 'dim'));
   if (error) remarks.push(span(errorWords(error), 'bad'));
   const isTold = outcomeCode === undefined || [error?.code, 'CANCELLED'].includes(outcomeCode);
   if (!isTold) remarks.push(span(plainLine(outcomeCode), 'bad'));

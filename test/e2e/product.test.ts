@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { Bench } from './bench.ts';
+import { budgetCases } from './budget.cases.ts';
 import { hostileCases } from './hostile.cases.ts';
 import { identityCases } from './identity.cases.ts';
 import { noticeCases } from './notices.cases.ts';
@@ -36,4 +37,5 @@ describe.concurrent('the product', () => {
   identityCases(words);
   hostileCases(words);
   treeCases(words);
+  budgetCases(words);
 });

@@ -17,6 +17,11 @@ const numbers = (count: number): number[] => Array.from({ length: count }, (_, i
 /** A shell command that tells its process and never ends by itself. */
 const forEver = 'echo $$ > leaf; exec sleep 600';
 
+/** What the conversation has cost so far, in US dollars. */
+const spend = (usd: number): Action => ({
+  update: { sessionUpdate: 'usage_update', used: 1, size: 2, cost: { amount: usd, currency: 'USD' } },
+});
+
 /** Whatever it starts waits for a file of the scene: `go` for what it launches first, `hold` for its own turn. */
 const work: readonly Rule[] = [
   on('^Start a job', launch('job', gate('go')), say('Started.')),
@@ -34,6 +39,9 @@ const work: readonly Rule[] = [
   on('^Launch and stay', launch('job', gate('go')), until('never')),
   on('^Nest', launch('child', 'Go deeper.', 'worker'), say('Started.')),
   on('^Go deeper', launch('grandchild', forEver), say('Deeper.')),
+  on('^Spend half', spend(0.5), launch('child', 'Spend nothing.', 'worker'), say('Started.')),
+  on('^Spend nothing', launch('grandchild', 'Spend more.', 'worker'), say('Deeper.')),
+  on('^Spend more', say('I begin.'), until('spend'), spend(0.6), until('never')),
   on('^Grow a leaf', launch('leaf', forEver), until('never')),
 ];
 
@@ -73,4 +81,4 @@ const misbehaviour: readonly Rule[] = [
 ];
 
 /** The one agent of these tests: each prompt says what it shall do, so that tests can follow each other in a session. */
-export const worker: ScriptedAgent = { rules: [...work, ...misbehaviour] };
+export const worker: ScriptedAgent = { rules: [...work, ...misbehaviour], profile: { usage: 'reported' } };

@@ -19,6 +19,18 @@ export function shownState({ state, closed, outcome, waiting }) {
   return outcome && !(state === 'lost' && outcome === 'failed') ? outcome : state;
 }
 
+/** `used 12,300 tokens, $0.41 of $5.00`: at and below a root, or a message with a budget; '' where nobody counted. */
+export function spentWords({ spent, budget }) {
+  const used = amounts({ usd: spent?.usd, tokens: (spent?.inputTokens ?? 0) + (spent?.outputTokens ?? 0) });
+  if (!budget) return used === '' ? '' : `used ${used}`;
+  return `used ${used || 'nothing'} of ${amounts(budget)}`;
+}
+
+function amounts({ tokens, usd }) {
+  const parts = [tokens ? `${tokens.toLocaleString('en')} tokens` : '', usd ? `$${usd.toFixed(2)}` : ''];
+  return parts.filter((part) => part !== '').join(', ');
+}
+
 /** What is to be known of an execution besides its state, each part a text of its own. */
 export function remarksOn(execution, { handles = [], notices = [] } = {}) {
   const { state, closed, open, waiting, error, outcomeCode, result } = execution;
@@ -29,6 +41,8 @@ export function remarksOn(execution, { handles = [], notices = [] } = {}) {
   if (!isLive && !closed && open > 0) remarks.push(`waits for ${open} below`);
   if (handles.length > 0) remarks.push(`handles: ${listed(handles)}`);
   remarks.push(...notices.map(noticeWords).filter((words) => words !== ''));
+  const used = spentWords(execution);
+  if (used !== '') remarks.push(used);
   if (error) remarks.push(error.message || error.code);
   else if (result) remarks.push(result);
   if (outcomeCode && outcomeCode !== error?.code && outcomeCode !== 'CANCELLED') remarks.push(outcomeCode);

@@ -1,6 +1,6 @@
 // What there is to see: runs, and roots that belong to no run. Pure: the server's answers in, entries of the list out.
 
-import { plain, shownState } from './words.js';
+import { plain, shownState, spentWords } from './words.js';
 
 const closedShown = 30;
 const closedKept = 100;
@@ -58,7 +58,7 @@ function entryOfRoot(root) {
   const shown = shownState(root);
   const ended = root.closed ? (closedAt ?? endedAt) : undefined;
   const holding = root.closed ? [] : othersHolding(root.id, root.holding);
-  const remarks = root.outcomeCode ? [plain(root.outcomeCode)] : [];
+  const remarks = [root.outcomeCode ? plain(root.outcomeCode) : '', spentWords(root)].filter((text) => text !== '');
   return { id, kind, name, attempt, shown, since: startedAt ?? createdAt, ended, holding, remarks };
 }
 

@@ -6,6 +6,7 @@ import { span } from '../line.ts';
 import { type Cell, printPage } from '../table.ts';
 import { clip } from '../text.ts';
 import { holdingWords, type Signs, shortId, signOf, stateWords, titleOf, toneOf } from '../tree-words.ts';
+import { spentWords, usageWords } from '../usage-words.ts';
 import { defined, numberOf, type Options, type Registrar, textOf, wholeNumber } from '../verb.ts';
 
 /** `stemma ls`: what is live; with a filter or `--all`, every execution, newest first. */
@@ -35,8 +36,10 @@ async function list(context: CliContext, _args: readonly unknown[], options: Opt
 
 async function listLive(context: CliContext, client: StemmaClient, query: ListOptions): Promise<number> {
   const page = await client.call('monitor', { query });
+  const used = page.items.map(({ spent, budget }) => spentWords(spent, budget).replace(/^used /, ''));
   const rows = page.items.map((item) => monitorRow(item, styleOf(context)));
-  return printPage(context, page, monitorHeading, rows, 'Nothing is live. stemma ls --all shows what was.');
+  const [heading, cells] = withUsed(monitorHeading, rows, used);
+  return printPage(context, page, heading, cells, 'Nothing is live. stemma ls --all shows what was.');
 }
 
 async function listExecutions(
@@ -45,8 +48,10 @@ async function listExecutions(
   query: ListOptions,
 ): Promise<number> {
   const page = await client.call('listExecutions', { query });
+  const used = page.items.map(({ spent, usage }) => usageWords(spent ?? usage));
   const rows = page.items.map((item) => executionRow(item, styleOf(context)));
-  return printPage(context, page, executionHeading, rows, 'Nothing fits.');
+  const [heading, cells] = withUsed(executionHeading, rows, used);
+  return printPage(context, page, heading, cells, 'Nothing fits.');
 }
 
 interface ListStyle {
@@ -63,6 +68,13 @@ type ListOptions = Readonly<Record<string, string | number>>;
 const longestName = 48;
 const monitorHeading = ['ID', 'STATE', 'AGE', 'NAME', 'WAITS FOR'];
 const executionHeading = ['ID', 'STATE', 'NAME', 'ROOT'];
+
+// A column that says nothing is left out; it comes before the last one, which may be long.
+function withUsed(heading: string[], rows: Cell[][], used: readonly string[]): [string[], Cell[][]] {
+  if (used.every((words) => words === '')) return [heading, rows];
+  const at = heading.length - 1;
+  return [heading.toSpliced(at, 0, 'USED'), rows.map((row, i) => row.toSpliced(at, 0, used[i] ?? ''))];
+}
 
 // What is listed is open; the state of a root that ended itself would read as if all of it had ended.
 function monitorRow(row: MonitorRow, { now, signs }: ListStyle): Cell[] {

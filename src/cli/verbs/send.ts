@@ -13,6 +13,7 @@ import { exitCodes, exitOfOutcome, Interrupted } from '../exit.ts';
 import { sayGoesOn, sayGone } from '../live-view.ts';
 import { lookFirst } from '../look-first.ts';
 import { plainBlock, plainLine } from '../text.ts';
+import { spentWords, tokensArgument, usdArgument } from '../usage-words.ts';
 import { defined, durationArgument, numberOf, type Options, type Registrar, textOf } from '../verb.ts';
 
 /** `stemma send TEXT`: prints the id of the message; with `--wait` the answer, once everything below it is finished. */
@@ -39,6 +40,8 @@ export function addSendVerb({ program, verb }: Registrar): void {
         'detach',
       ]),
     )
+    .option('--budget-usd <usd>', 'end the whole tree when more is spent at and below it', usdArgument)
+    .option('--budget-tokens <n>', 'the same in tokens: 200000, 200k, 1.5M', tokensArgument)
     .option('--wait', 'wait until it is closed; print the last answer; exit code = outcome')
     .option('--idempotency-key <key>', 'sending again with the same key sends once')
     .action(verb(send));
@@ -85,8 +88,14 @@ function bodyFor(
       join: textOf(options['join']) as 'own' | 'all' | undefined,
       timeout: numberOf(options['timeout']),
       background: background as 'wait' | 'cancel' | 'detach' | undefined,
+      budget: budgetOf(options),
     }),
   };
+}
+
+function budgetOf(options: Options): BodyInputOf<'query'>['budget'] {
+  const budget = defined({ usd: numberOf(options['budgetUsd']), tokens: numberOf(options['budgetTokens']) });
+  return Object.keys(budget).length === 0 ? undefined : budget;
 }
 
 // The directory of this shell means something to a server on this machine only, and to a new session only.
@@ -145,7 +154,8 @@ function printEnd(
   const code = end.outcomeCode ?? error?.code ?? end.outcome ?? 'closed';
   const isTimed = createdAt !== undefined && closedAt !== undefined;
   const after = isTimed ? ` after ${formatDuration(Date.parse(closedAt) - Date.parse(createdAt))}` : '';
-  const why = error ? `: ${plainBlock(error.message)}` : '';
+  const beyond = code === 'BUDGET' ? `: ${spentWords(message?.spent, message?.budget)}` : '';
+  const why = error ? `: ${plainBlock(error.message)}` : beyond;
   context.talk(`${plainLine(code)}${after}${why}`);
 }
 
