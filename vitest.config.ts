@@ -9,6 +9,7 @@ export const processSuites = [
   'src/processes/**/*.test.ts',
   'src/store/conformance/histories.test.ts',
   'src/store/sqlite/trouble.test.ts',
+  'src/terminal/tmux-terminals.test.ts',
   'src/cli/process.test.ts',
   'src/main/*.test.ts',
 ];

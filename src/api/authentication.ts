@@ -1,6 +1,7 @@
 import { StemmaError } from '../base/errors.ts';
 import type { RouteSpec, Scope } from '../contract/routes.ts';
 import { scopes } from '../contract/routes.ts';
+import { bearerProtocolPrefix } from '../contract/terminal.ts';
 import type { Access, Principal } from './ports.ts';
 
 /** Tokens are short; whatever is longer was not issued by us, and is not worth a look-up. */
@@ -13,12 +14,13 @@ export function cookieName(port: number): string {
 
 /** Says who calls, by bearer token, else by cookie. Throws `UNAUTHORIZED`, and `FORBIDDEN` for a forged form. */
 export async function authenticate(request: Request, access: Access, port: number): Promise<Principal> {
-  const bearer = bearerOf(request.headers.get('authorization'));
+  const bearer = bearerOf(request.headers.get('authorization')) ?? offeredBearer(request.headers);
   if (bearer !== undefined) return known(await access.verify(bearer));
   const cookie = cookieOf(request.headers.get('cookie') ?? '', cookieName(port));
   if (cookie === undefined) throw unauthorized('This needs a token.');
   // Browsers name the origin of whatever changes something. A cookie without one is another program's trick.
-  const isReading = request.method === 'GET' || request.method === 'HEAD';
+  const isSocket = request.headers.has('upgrade');
+  const isReading = !isSocket && (request.method === 'GET' || request.method === 'HEAD');
   if (!isReading && !request.headers.has('origin')) {
     throw new StemmaError('FORBIDDEN', 'A change with a cookie needs an Origin header. Use a token.', {
       needs: 'origin',
@@ -60,6 +62,14 @@ function bearerOf(header: string | null): string | undefined {
   if (token === undefined || token.length > longestTokenChars)
     throw unauthorized('The Authorization header is no bearer token.');
   return token;
+}
+
+/** A token among the subprotocols that are offered for a WebSocket: a browser can send no header of its own there. */
+function offeredBearer(headers: Headers): string | undefined {
+  const offered = headers.has('upgrade') ? (headers.get('sec-websocket-protocol') ?? '') : '';
+  const found = offered.split(',').map((name) => name.trim());
+  const token = found.find((name) => name.startsWith(bearerProtocolPrefix));
+  return token === undefined ? undefined : bearerOf(`Bearer ${token.slice(bearerProtocolPrefix.length)}`);
 }
 
 function cookieOf(header: string, name: string): string | undefined {

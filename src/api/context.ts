@@ -4,6 +4,7 @@ import type { HostRules } from './hosts.ts';
 import type { OpenApiDocument } from './openapi.ts';
 import type { PageFiles } from './pages.ts';
 import type { ApiPorts, Principal } from './ports.ts';
+import type { Upgrade } from './upgrade.ts';
 
 /** The bounds of the edge. */
 export interface ApiSettings {
@@ -30,8 +31,8 @@ export interface ApiContext {
 
 /** What Hono carries with a request. */
 export interface ApiEnv {
-  /** Node's own response, when node serves. */
-  Bindings: { readonly outgoing?: { destroy(): unknown } };
+  /** `outgoing`: node's own response, when node serves. `upgrade`: the request asks for a WebSocket. */
+  Bindings: { readonly outgoing?: { destroy(): unknown }; readonly upgrade?: Upgrade };
   Variables: { principal: Principal; requestId: number };
 }
 

@@ -5,6 +5,7 @@ import { getRequestListener } from '@hono/node-server';
 import type { CancelTimer, Clock } from '../base/clock.ts';
 import { StemmaError } from '../base/errors.ts';
 import { problemResponse, toProblem } from './problems.ts';
+import { Upgrades } from './upgrade.ts';
 
 /** A server that listens. */
 export interface Listener {
@@ -36,12 +37,14 @@ export async function listen({ host, port, clock, fetch }: ListenOptions): Promi
     { headersTimeout: 20_000, requestTimeout: 60_000, keepAliveTimeout: 20_000 },
     (incoming, outgoing) => void answer(incoming, outgoing),
   );
+  const upgrades = new Upgrades(fetch, badRequest);
+  server.on('upgrade', (incoming, socket, head) => void upgrades.serve(incoming, socket, head));
   server.on('clientError', (_error, socket) => refuse(socket as Socket, badRequest));
   await bound(server, host, port);
   return {
     host,
     port: (server.address() as AddressInfo).port,
-    close: (graceMs) => close(server, clock, graceMs),
+    close: (graceMs) => close(server, upgrades, clock, graceMs),
   };
 }
 
@@ -83,9 +86,12 @@ function refuse(socket: Socket, error: StemmaError): void {
 /** How often connections that have fallen idle are looked for while the server closes, in milliseconds. */
 const lookForIdleMs = 20;
 
-function close(server: Server, clock: Clock, graceMs: number): Promise<void> {
+function close(server: Server, upgrades: Upgrades, clock: Clock, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const cancel = clock.after(graceMs, () => server.closeAllConnections());
+    const cancel = clock.after(graceMs, () => {
+      upgrades.cutOff();
+      server.closeAllConnections();
+    });
     let cancelLook: CancelTimer | undefined;
     // A client keeps its connection when its answer or its stream has ended, and would be waited for to the last moment.
     const closeIdle = (): void => {

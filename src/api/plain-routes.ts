@@ -11,6 +11,7 @@ import { writeMetrics } from './metrics-text.ts';
 import { docsResponse, pageResponse, signedInResponse, usedLinkResponse, wantsHtml } from './pages.ts';
 import { methodNotAllowed } from './problems.ts';
 import { parseQuery, recoveringError, stoppingError } from './route-server.ts';
+import { serveTerminal } from './terminal-socket.ts';
 
 type Serve = (c: Context<ApiEnv>) => Response | Promise<Response>;
 
@@ -22,7 +23,7 @@ export function addPlainRoutes(app: Hono<ApiEnv>, context: ApiContext): PathPatt
     app.on(method, [path], serve);
     patterns.push({
       method,
-      matches: new RegExp(`^${path.replaceAll('.', '\\.')}$`),
+      matches: new RegExp(`^${path.replaceAll('.', '\\.').replace(/:[a-z]+/g, '[^/]+')}$`),
     });
   };
   const addReadable = (path: string, serve: Serve): void =>
@@ -32,6 +33,7 @@ export function addPlainRoutes(app: Hono<ApiEnv>, context: ApiContext): PathPatt
     });
   add('GET', otherPaths.healthz, () => Response.json({ status: 'ok' }));
   add('GET', otherPaths.signIn, (c) => signIn(context, c));
+  add('GET', otherPaths.terminal, (c) => serveTerminal(context, c));
   add('POST', otherPaths.mcp, (c) => serveMcp(context, c));
   addReadable(otherPaths.readyz, () => readiness(context));
   addReadable(otherPaths.metrics, () => metricsResponse(writeMetrics(ports.health.metrics())));

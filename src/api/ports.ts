@@ -35,6 +35,7 @@ export interface ApiPorts {
   readonly agents: Agents;
   readonly health: Health;
   readonly mcp: McpEndpoint;
+  readonly terminals: Terminals;
 }
 
 /** What a command answers: the value, or why not, in the words that the caller shall read. */
@@ -257,4 +258,33 @@ export interface McpEndpoint {
     readonly request: Request;
     readonly body: string;
   }): Promise<Response>;
+}
+
+/** The terminals in which persons see and use agents at their own screens. */
+export interface Terminals {
+  /** A view of the session's terminal, which is opened if there is none. The caller ends it. */
+  attach(id: SessionId, viewer: TerminalViewer): Promise<Answer<TerminalView>>;
+}
+
+/** Columns and rows, in cells. */
+export interface TerminalSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** Who looks. Neither callback throws; `onEnd` says why in a sentence for a person, and nothing comes after it. */
+export interface TerminalViewer {
+  readonly size: TerminalSize;
+  readonly onOutput: (bytes: Uint8Array) => void;
+  readonly onEnd: (reason: string) => void;
+}
+
+/** One view. `pause`: nothing more is told until `resume`. After its end every method does nothing. */
+export interface TerminalView {
+  write(bytes: Uint8Array): void;
+  resize(size: TerminalSize): void;
+  pause(): void;
+  resume(): void;
+  /** The terminal lives on. */
+  end(): void;
 }

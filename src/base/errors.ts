@@ -53,6 +53,8 @@ const table = {
   STOPPING: { status: 503, exit: 6, title: 'The server is stopping' },
   /** The agent's command cannot be started. data: {command}. Install it or correct the profile. */
   AGENT_UNAVAILABLE: { status: 409, exit: 5, title: 'The agent cannot be started' },
+  /** The session has no terminal: its agent has no screen of its own, or tmux is missing. data: {agent?}. The message says which. */
+  TERMINAL_UNAVAILABLE: { status: 409, exit: 5, title: 'The terminal cannot be had' },
   /** The agent answered with an error of its own. data: {agentCode?}. */
   AGENT_FAILED: { status: 502, exit: 1, title: 'The agent failed' },
   /** The process died, or vanished, without saying how the work ended. */

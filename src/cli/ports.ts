@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { Tty } from './tty.ts';
 
 /** Everything that the command line needs from the process around it and from the server's wiring. */
 export interface CliDeps {
@@ -11,6 +12,8 @@ export interface CliDeps {
   /** All of standard input as text. */
   readonly readStdin: () => Promise<string>;
   readonly isStdinTty: boolean;
+  /** The terminal that this runs in; undefined when input or output is none. */
+  readonly openTty: () => Tty | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where the command was given; absolute. */
   readonly cwd: string;

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { systemClock } from '../base/clock.ts';
 import type { CliDeps } from './ports.ts';
 import { outputOf } from './process-output.ts';
+import { ttyOf } from './tty.ts';
 
 /** What the command line needs of the process itself: the streams, the surroundings, the signals. Call it once. */
 export type ProcessDeps = Pick<
@@ -13,6 +14,7 @@ export type ProcessDeps = Pick<
   | 'stderr'
   | 'readStdin'
   | 'isStdinTty'
+  | 'openTty'
   | 'env'
   | 'cwd'
   | 'homeDirectory'
@@ -29,6 +31,7 @@ export function processDeps(script: string): ProcessDeps {
     stderr: outputOf(process.stderr),
     readStdin: () => text(process.stdin),
     isStdinTty: process.stdin.isTTY === true,
+    openTty: () => ttyOf(process.stdin, process.stdout),
     env: process.env,
     cwd: process.cwd(),
     homeDirectory: homedir(),

@@ -57,7 +57,8 @@ export async function send(connection: Connection, request: ClientRequest): Prom
   throw problemError(connection, response, await readJson(connection, response, signal));
 }
 
-function addressOf(connection: Connection, request: ClientRequest): URL {
+/** The whole address of a request. Throws `INVALID_INPUT` when the server's is none. */
+export function addressOf(connection: Connection, request: Pick<ClientRequest, 'path' | 'query'>): URL {
   const base = parseUrl(connection.url);
   const url = new URL(base.pathname.replace(/\/$/, '') + request.path, base);
   for (const [name, value] of Object.entries(request.query ?? {})) {
@@ -108,7 +109,12 @@ async function readJson(connection: Connection, response: Response, signal?: Abo
   }
 }
 
-function problemError(connection: Connection, response: Response, body: unknown): StemmaError {
+/** The error that a problem document tells of; `UNREACHABLE` for what is none. */
+export function problemError(
+  connection: Connection,
+  response: { readonly status: number },
+  body: unknown,
+): StemmaError {
   const { code, detail, title, data } = (body ?? {}) as Record<string, unknown>;
   if (typeof code !== 'string')
     return unreachable(connection, `is no Stemma server (HTTP ${response.status})`);
@@ -146,7 +152,8 @@ function brokenOff(connection: Connection, cause: unknown): StemmaError {
   return unreachable(connection, 'broke off its answer', cause, { wasReached: true });
 }
 
-function unreachable(
+/** Nothing that speaks Stemma answers there; `what`: what the server does instead. */
+export function unreachable(
   connection: Connection,
   what: string,
   cause?: unknown,

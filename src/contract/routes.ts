@@ -268,6 +268,8 @@ export type QueryOf<Name extends RouteName> =
 /** Paths that are not JSON routes. */
 export const otherPaths = {
   events: at('/events'),
+  /** A WebSocket; see `terminal.ts`. */
+  terminal: at('/sessions/:id/terminal'),
   mcp: '/mcp',
   page: '/',
   signIn: '/signin',

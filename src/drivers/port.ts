@@ -163,12 +163,24 @@ export interface Conversation {
   locate(call: ToolCall): Promise<Located>;
   /** Answers a question that was reported by `waiting`. False when it is no longer open, so also on the second call. */
   answer(questionId: string, choice: string): Promise<boolean>;
+  /**
+   * How a person sees this very conversation at the agent's own screen, beside us; what is typed there is told as `typed`.
+   * Absent: the agent has no such screen. Undefined: not now, because the agent is gone.
+   */
+  screen?(): Promise<ScreenCommand | undefined>;
   /** Ends the background work that the agent runs by itself, where it can be told to. Its end comes as `taskEnded`. */
   stopTasks?(): Promise<void>;
   /** Stops listening. The agent lives on and can be adopted. */
   detach(): Promise<void>;
   /** Ends the agent's process and everything it started; `unkillable` when something survived SIGKILL. */
   end(): Promise<'dead' | 'unkillable'>;
+}
+
+/** A command for a terminal. `env` is added to a minimal environment, and may hold secrets, which the command never does. */
+export interface ScreenCommand {
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /**

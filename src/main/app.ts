@@ -10,6 +10,7 @@ import type { AgentDirectory, ApplicationContext } from '../application/context.
 import { createFeed } from '../application/feed.ts';
 import { createIdResolution, createQueries } from '../application/queries.ts';
 import { createRunCommands, createSessionCommands } from '../application/session-commands.ts';
+import { closeTerminals, createTerminals } from '../application/terminals.ts';
 import { createToolCalls } from '../application/tool-calls.ts';
 import { createTranscript } from '../application/transcript.ts';
 import { createWaiting } from '../application/waiting.ts';
@@ -27,6 +28,7 @@ import { Commits } from '../runs/commits.ts';
 import { Stopping } from '../runs/stopping.ts';
 import { wakeHandler } from '../runs/wake-handler.ts';
 import type { SqliteStore } from '../store/sqlite/store.ts';
+import { TmuxTerminals } from '../terminal/tmux-terminals.ts';
 import { Sessions } from '../turns/sessions.ts';
 import { localWakeups } from '../wakeups/local.ts';
 import { createCommands } from './commands.ts';
@@ -117,6 +119,8 @@ export async function createApp(parts: AppParts): Promise<App> {
     agents,
     defaultCwd: process.cwd(),
   };
+  const terminals = new TmuxTerminals({ clock, dataDir, report });
+  const stopClosing = closeTerminals(context, terminals);
   const feed = await createFeed(store, store.events);
   const wakeups = localWakeups({ store, clock, report });
   const endpoint = createToolEndpoint(
@@ -138,16 +142,25 @@ export async function createApp(parts: AppParts): Promise<App> {
       agents: agentsPorts(agents),
       health: healthPorts(parts, store),
       mcp: endpoint,
+      terminals: createTerminals(context, terminals),
     },
     async start() {
       await sessions.recover((await store.recovery.liveSessions()).map((session) => session.id));
+      // A terminal whose agent died with nobody watching shows nothing any more.
+      const living = (await store.recovery.liveSessions()).filter((session) => session.state === 'live');
+      await terminals.reap(new Set(living.map((session) => session.id)));
       await wakeups.start(wakeHandler(runs, stopping));
     },
     async stop(options) {
       await endpoint.close();
       await wakeups.stop();
       await owner.stop();
-      if (options.agents) await sessions.endAll('the server was stopped with its agents');
+      terminals.detach();
+      stopClosing();
+      if (options.agents) {
+        await sessions.endAll('the server was stopped with its agents');
+        await terminals.reap(new Set());
+      }
       await sessions.detach();
       await transcript.flush();
       commits.stop();

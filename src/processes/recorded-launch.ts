@@ -45,7 +45,7 @@ const publishWithinMs = 15_000;
 
 // Descriptor 3 is closed when the record is out: that is how the launcher learns it without a poll and without a write
 // that could hit a dead launcher. `mv` is rename(2). The umask of the program is left alone.
-const publish = `
+export const publishRecord = `
 ticket=$1; shift
 if { read -r boot </proc/sys/kernel/random/boot_id && read -r stat </proc/$$/stat; } 2>/dev/null
 then started=$(set -- \${stat##*) }; printf '%s:%s' "$boot" "\${20}")
@@ -64,8 +64,8 @@ unset ticket boot stat started
  */
 export async function launchRecorded(launch: RecordedLaunch): Promise<Launched> {
   try {
-    const ticket = await mkdtemp(join(launch.directory, ticketPrefix));
-    const script = `${launch.setUp}\n${publish}\n${launch.body}`;
+    const ticket = await makeTicket(launch.directory);
+    const script = `${launch.setUp}\n${publishRecord}\n${launch.body}`;
     const child = spawn('/bin/sh', ['-c', script, 'sh', ticket, ...launch.parameters], {
       cwd: launch.directory,
       env: launch.env,
@@ -81,6 +81,11 @@ export async function launchRecorded(launch: RecordedLaunch): Promise<Launched> 
     await revokeLaunches(launch.directory);
     return { ok: false, message: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** The right of one launch to publish its record in `directory`: `$1` of `publishRecord`, until it is revoked. */
+export function makeTicket(directory: string): Promise<string> {
+  return mkdtemp(join(directory, ticketPrefix));
 }
 
 /** Resolves when the shell has let go of descriptor 3, or cannot any more; with a sentence when something went wrong. */

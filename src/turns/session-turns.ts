@@ -18,6 +18,7 @@ import { capabilitiesOf, openConversation } from './opening.ts';
 import { observe } from './observe.ts';
 import type { TurnsContext } from './ports.ts';
 import { Sending } from './sending.ts';
+import type { ScreenFound } from './screen.ts';
 import { steerNext, withdrawLeftovers } from './steering.ts';
 
 /** Deaths in a row, without a turn seen to begin in between, after which a text fails for good. */
@@ -46,6 +47,8 @@ export class SessionTurns {
   /** Something may be sent since the last event that was told, and nothing was tried yet. */
   #mayDeliver = false;
   #isRecovering = false;
+  /** Why the conversation could not be opened when that was last tried. */
+  #notOpen: NotOpened | undefined;
 
   constructor(context: TurnsContext, sessionId: SessionId) {
     this.#context = context;
@@ -124,6 +127,20 @@ export class SessionTurns {
       const session = await this.#session();
       const isIdle = session?.laneTurn === null && session.wakeTurn === null;
       if (isIdle) await this.#end('its background work was cancelled');
+    });
+  }
+
+  /** How the conversation is shown at the agent's own screen; it is opened for that. */
+  screen(): Promise<ScreenFound> {
+    return this.#serial.run(async () => {
+      const session = await this.#session();
+      if (!session || this.#isDetached) return { ok: false, code: 'STOPPING' };
+      if (session.state === 'stopped') return { ok: false, code: 'SESSION_STOPPED' };
+      const open = await this.#ensureOpen(session, false);
+      if (!open) return { ok: false, code: 'AGENT_FAILED', ...(this.#notOpen ? { why: this.#notOpen } : {}) };
+      const screen = await open.conversation.screen?.();
+      if (screen) return { ok: true, screen };
+      return { ok: false, code: open.conversation.screen ? 'AGENT_FAILED' : 'TERMINAL_UNAVAILABLE' };
     });
   }
 
@@ -240,6 +257,7 @@ export class SessionTurns {
     }).finally(() => {
       this.#opening = undefined;
     });
+    this.#notOpen = opened.ok ? undefined : opened;
     if (!opened.ok) {
       await this.#notOpened(opened, session);
       return undefined;

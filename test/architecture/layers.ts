@@ -9,7 +9,7 @@ export interface Place {
  * named, which stand above it in this list: imports go down only.
  *
  * - Everything may use `base`. `ledger` and `contract` are siblings, which do not know each other.
- * - `drivers/port.ts`, `store/*.ts` and `wakeups/rows.ts` are ports and what their adapters share. An adapter knows its
+ * - `drivers/port.ts`, `terminal/port.ts`, `store/*.ts` and `wakeups/rows.ts` are ports and what their adapters share. An adapter knows its
  *   port, what it adapts (`ledger` for a store), and the tools for processes. No service and no edge knows an adapter.
  * - Services know the ledger, the ports and each other downward: `turns`, then `runs` and `launching`, then `application`.
  * - Edges know the wire. What an edge needs from the services it says in its `ports.ts`, which `application` implements:
@@ -32,6 +32,8 @@ export const places: readonly Place[] = [
   { path: 'drivers/demo', may: ['base', 'drivers/port.ts', 'processes'] },
   { path: 'drivers/script', may: ['base', 'drivers/port.ts', 'processes'] },
   { path: 'drivers/conformance', may: ['base', 'drivers/port.ts', 'processes'] },
+  { path: 'terminal/port.ts', may: ['base', 'drivers/port.ts'] },
+  { path: 'terminal', may: ['base', 'drivers/port.ts', 'processes', 'terminal/port.ts'] },
   { path: 'turns', may: ['base', 'ledger', 'drivers/port.ts'] },
   { path: 'runs', may: ['base', 'ledger', 'turns'] },
   { path: 'launching', may: ['base', 'ledger', 'turns'] },
@@ -46,6 +48,7 @@ export const places: readonly Place[] = [
       'turns',
       'runs',
       'launching',
+      'terminal/port.ts',
       'api/ports.ts',
       'mcp/ports.ts',
     ],

@@ -38,6 +38,7 @@ export class Bench {
       clock: systemClock,
       readStdin: async () => 'from stdin',
       isStdinTty: false,
+      openTty: () => undefined,
       env: { STEMMA_URL: this.server.url, STEMMA_TOKEN: 'stm_api_test', PATH: process.env['PATH'] },
       cwd: this.directory,
       homeDirectory: this.directory,

@@ -1,18 +1,19 @@
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import type { ExecutionId, RunId, SessionId } from '../../src/base/ids.ts';
-import type { Answer, ApiPorts, Call, FeedFilter, StoredAnswer } from '../../src/api/ports.ts';
+import type { Answer, ApiPorts, Call, FeedFilter, StoredAnswer, Terminals } from '../../src/api/ports.ts';
 import type { Event } from '../../src/contract/events.ts';
 import type { Page } from '../../src/contract/page.ts';
 import { createToolEndpoint } from '../../src/mcp/endpoint.ts';
 import type { ToolCalls } from '../../src/mcp/ports.ts';
+import { EchoTerminals } from './echo-terminals.ts';
 import type { MemoryLedger } from './memory-ledger.ts';
 
 /** A log that says nothing. */
 export const quietLog: Logger = pino({ level: 'silent' });
 
 /** The ports of the HTTP edge over a ledger in memory. */
-export function memoryPorts(ledger: MemoryLedger): ApiPorts {
+export function memoryPorts(ledger: MemoryLedger, terminals: Terminals = new EchoTerminals()): ApiPorts {
   return {
     ...reading(ledger),
     ...commands(ledger),
@@ -39,6 +40,7 @@ export function memoryPorts(ledger: MemoryLedger): ApiPorts {
       { toolCalls: tools(ledger), untilOpen: () => Promise.resolve(ledger.state !== 'recovering') },
       { log: quietLog, version: '0.0.0-test' },
     ),
+    terminals,
   };
 }
 

@@ -3,12 +3,14 @@ import { createApi } from '../../src/api/app.ts';
 import type { Api, ApiOptions } from '../../src/api/app.ts';
 import { listen } from '../../src/api/listener.ts';
 import { loadPage } from '../../src/api/pages.ts';
+import { EchoTerminals } from './echo-terminals.ts';
 import { MemoryLedger } from './memory-ledger.ts';
 import { memoryPorts, quietLog } from './memory-ports.ts';
 
 /** The whole edge on a real loopback port. */
 export interface RunningEdge {
   readonly ledger: MemoryLedger;
+  readonly terminals: EchoTerminals;
   readonly api: Api;
   readonly port: number;
   readonly url: string;
@@ -32,7 +34,8 @@ export async function startEdge(
   let port = 0;
   const page = await loadPage('web/public');
   const given = { clock: systemClock, log: quietLog, page, ...options };
-  const api = createApi(memoryPorts(ledger), { ...given, port: () => port });
+  const terminals = new EchoTerminals();
+  const api = createApi(memoryPorts(ledger, terminals), { ...given, port: () => port });
   const listener = await listen({ host: '127.0.0.1', port: 0, clock: systemClock, fetch: api.fetch });
   port = listener.port;
   const url = `http://127.0.0.1:${port}`;
@@ -43,6 +46,7 @@ export async function startEdge(
   };
   return {
     ledger,
+    terminals,
     api,
     port,
     url,

@@ -13,10 +13,11 @@ import {
   textOf,
   wholeNumber,
 } from '../verb.ts';
+import { attach } from './attach.ts';
 
-/** `stemma session ls | stop | interrupt`. */
+/** `stemma session ls | stop | interrupt | attach`. */
 export function addSessionVerbs({ program, verb }: Registrar): void {
-  const session = program.command('session').description('the conversations: list, stop, interrupt');
+  const session = program.command('session').description('the conversations: list, stop, interrupt, attach');
   session
     .command('ls')
     .description('list sessions, latest activity first')
@@ -36,6 +37,13 @@ export function addSessionVerbs({ program, verb }: Registrar): void {
     .argument('<id>', 'the session; the beginning of an id is enough')
     .option('--reason <text>', 'why, for the record')
     .action(verb(call('interruptSession')));
+  session
+    .command('attach')
+    .description(
+      "open the agent's own screen in this terminal; what you type is a message of yours. Ctrl-] detaches",
+    )
+    .argument('<id>', 'the session; the beginning of an id is enough')
+    .action(verb(attach));
 }
 
 async function list(context: CliContext, _args: readonly unknown[], options: Options): Promise<number> {

@@ -1,10 +1,19 @@
 import { Serial } from '../../base/serial.ts';
 import { pause } from '../../base/pause.ts';
-import type { Conversation, Delivery, Evidence, Located, SendOutcome, ToolCall } from '../port.ts';
+import type {
+  Conversation,
+  Delivery,
+  Evidence,
+  Located,
+  ScreenCommand,
+  SendOutcome,
+  ToolCall,
+} from '../port.ts';
 import { endThread, stopBackground } from './ending.ts';
 import { evidenceOf } from './evidence.ts';
 import { locateCall } from './locate.ts';
 import { noteStartAnswer } from './reduce.ts';
+import { screenOf } from './screen.ts';
 import type { CodexThread } from './thread.ts';
 import { withDelivery } from './thread-state.ts';
 import { turnStartAnswer } from './wire.ts';
@@ -68,6 +77,10 @@ export class CodexConversation implements Conversation {
 
   async answer(questionId: string, choice: string): Promise<boolean> {
     return !this.#thread.hasExited && this.#thread.questions.answer(questionId, choice);
+  }
+
+  async screen(): Promise<ScreenCommand | undefined> {
+    return this.#thread.hasExited ? undefined : screenOf(this.#thread);
   }
 
   async stopTasks(): Promise<void> {

@@ -1,0 +1,213 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../base/clock.ts';
+import { Ids, type SessionId } from '../base/ids.ts';
+import type { ScreenCommand } from '../drivers/port.ts';
+import { identityOf, isAlive, type ProcessIdentity } from '../processes/process-identity.ts';
+import { readRecord } from '../processes/recorded-launch.ts';
+import type { View } from './port.ts';
+import { Tmux } from './tmux.ts';
+import { TmuxTerminals } from './tmux-terminals.ts';
+
+const hasTmux = spawnSync('tmux', ['-V']).status === 0;
+if (!hasTmux) console.warn('\n  SKIPPED: tmux is missing. Install the package tmux.\n');
+
+const ids = new Ids(Date.now, Math.random);
+let directory: string;
+let terminals: TmuxTerminals;
+let session: SessionId;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'stemma-terminal-'));
+  terminals = newTerminals(directory);
+  session = ids.make('session');
+});
+afterEach(async () => {
+  terminals.detach();
+  await terminals.reap(new Set());
+  rmSync(new Tmux(directory).socketPath, { force: true });
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function newTerminals(dataDir: string): TmuxTerminals {
+  return new TmuxTerminals({ clock: systemClock, dataDir, report: () => undefined });
+}
+
+/** A program that says its size, answers each line, and ends at `end`. */
+const program = `
+echo "size $(stty size) secret $SECRET tmux \${TMUX:-none}"
+while read -r line; do echo "heard $line in $(stty size)"; [ "$line" = end ] && exit 0; done`;
+
+const screen = (): ScreenCommand => ({
+  command: ['/bin/bash', '-c', program],
+  cwd: directory,
+  env: { SECRET: "it's secret" },
+});
+
+interface Watched {
+  readonly view: View;
+  readonly text: () => string;
+  readonly ends: string[];
+}
+
+async function watch(by = terminals, of = session, size = { columns: 90, rows: 20 }): Promise<Watched> {
+  let shown = '';
+  const ends: string[] = [];
+  const opened = await by.view(of, screen(), {
+    size,
+    onOutput: (bytes) => {
+      shown += Buffer.from(bytes).toString('utf8');
+    },
+    onEnd: (reason) => void ends.push(reason),
+  });
+  if (!opened.ok) throw new Error(opened.message);
+  return { view: opened.view, text: () => shown, ends };
+}
+
+async function shows(watched: Watched, what: string): Promise<void> {
+  await expect.poll(() => watched.text(), { timeout: 10_000 }).toContain(what);
+}
+
+async function processOf(of = session, dataDir = directory): Promise<ProcessIdentity> {
+  const record = await readRecord(join(dataDir, 'sessions', of, 'terminal'));
+  if (!record) throw new Error('there is no record');
+  return record;
+}
+
+describe.skipIf(!hasTmux)('a terminal in tmux', () => {
+  it('shows its program, in the size of the viewer, and hands over what is typed', async () => {
+    const watched = await watch();
+    await shows(watched, "size 20 90 secret it's secret tmux none");
+    watched.view.write(Buffer.from('hello\r'));
+    await shows(watched, 'heard hello in 20 90');
+    watched.view.resize({ columns: 100, rows: 25 });
+    await expect
+      .poll(() => {
+        watched.view.write(Buffer.from('again\r'));
+        return watched.text();
+      })
+      .toContain('heard again in 25 100');
+  });
+
+  it('hands every key over: none is a key of tmux', async () => {
+    const watched = await watch();
+    await shows(watched, 'size');
+    watched.view.write(Buffer.from('\x02d\r'));
+    await shows(watched, 'heard');
+    expect(watched.ends).toEqual([]);
+  });
+
+  it('keeps its environment to itself', async () => {
+    const watched = await watch();
+    await shows(watched, 'secret');
+    expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain("it's secret");
+    expect(existsSync(join(directory, 'sessions', session, 'terminal', 'launch.sh'))).toBe(false);
+  });
+
+  it('is one for all who look, and lives on when they leave', async () => {
+    const [first, second] = await Promise.all([watch(), watch()]);
+    await shows(first, 'size');
+    first.view.write(Buffer.from('both\r'));
+    await Promise.all([shows(first, 'heard both'), shows(second, 'heard both')]);
+    const living = await processOf();
+    first.view.end();
+    second.view.end();
+    const third = await watch();
+    await shows(third, 'heard both');
+    expect(isAlive(living)).toBe(true);
+  });
+
+  it('is found again by the next server, which ends what nobody owns any more', async () => {
+    const kept = ids.make('session');
+    await watch();
+    await watch(terminals, kept);
+    const [lost, living] = [await processOf(), await processOf(kept)];
+    terminals.detach();
+    const next = newTerminals(directory);
+    await next.reap(new Set([kept]));
+    expect([isAlive(lost), isAlive(living)]).toEqual([false, true]);
+    await shows(await watch(next, kept), 'size');
+    expect(await processOf(kept)).toEqual(living);
+  });
+
+  it('of another data directory is left alone, also where both have their sockets in one place', async () => {
+    const [own, other] = ['own', 'other'].map((name) => join(directory, name.padEnd(100, 'x'))) as [
+      string,
+      string,
+    ];
+    for (const path of [own, other]) mkdirSync(path);
+    const [mine, theirs] = [newTerminals(own), newTerminals(other)];
+    await watch(theirs);
+    await mine.reap(new Set());
+    await mine.close(session);
+    const living = await processOf(session, other);
+    expect(isAlive(living)).toBe(true);
+    theirs.detach();
+    await theirs.reap(new Set());
+    expect(isAlive(living)).toBe(false);
+    for (const path of [own, other]) rmSync(new Tmux(path).socketPath, { force: true });
+  });
+
+  it('ends with everything in it', async () => {
+    await watch();
+    const living = await processOf();
+    const watched = await watch();
+    await terminals.close(session);
+    expect(isAlive(living)).toBe(false);
+    await expect.poll(() => watched.ends.length).toBe(1);
+    await terminals.close(session);
+  });
+
+  it('whose program has ended says so, and is opened anew', async () => {
+    const watched = await watch();
+    await shows(watched, 'size');
+    const first = await processOf();
+    watched.view.write(Buffer.from('end\r'));
+    await expect.poll(() => watched.ends).toHaveLength(1);
+    await shows(await watch(), 'size');
+    expect(await processOf()).not.toEqual(first);
+  });
+
+  it('is opened anew after tmux was killed, and what was left of it is ended', async () => {
+    await shows(await watch(), 'size');
+    const old = await processOf();
+    const tmux = new Tmux(directory);
+    const pid = await tmux.run(['display-message', '-p', '-t', `=${session}:`, '#{pid}']);
+    const server = identityOf(Number(pid.ok && pid.output.trim()));
+    process.kill(server?.pid ?? 0, 'SIGKILL');
+    await expect.poll(() => server && isAlive(server)).toBe(false);
+    await shows(await watch(), 'size');
+    expect(isAlive(old)).toBe(false);
+    expect(await processOf()).not.toEqual(old);
+  });
+
+  it('cannot be had for a program that is missing, or that ends at once', async () => {
+    const viewer = { size: { columns: 80, rows: 24 }, onOutput: () => undefined, onEnd: () => undefined };
+    const missing = { command: ['no-such-program'], cwd: directory, env: {} };
+    expect(await terminals.view(session, missing, viewer)).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('no-such-program'),
+    });
+    const elsewhere = { ...screen(), cwd: join(directory, 'nowhere') };
+    expect(await terminals.view(session, elsewhere, viewer)).toMatchObject({ ok: false });
+  });
+});
+
+describe('without tmux', () => {
+  it('there are no terminals, and the message says which package to install', async () => {
+    const before = process.env['PATH'];
+    process.env['PATH'] = directory;
+    try {
+      const opened = await newTerminals(directory).view(
+        session,
+        { command: ['/bin/sh'], cwd: directory, env: {} },
+        { size: { columns: 80, rows: 24 }, onOutput: () => undefined, onEnd: () => undefined },
+      );
+      expect(opened).toMatchObject({ ok: false, message: expect.stringContaining('apt-get install tmux') });
+    } finally {
+      process.env['PATH'] = before;
+    }
+  });
+});

@@ -1,0 +1,88 @@
+import type * as NodePty from '@lydell/node-pty';
+import type { ScreenSize, View, Viewer, ViewOpened } from './port.ts';
+import type { Tmux } from './tmux.ts';
+
+/** The bounds of a terminal's size, in cells. */
+const smallest = { columns: 10, rows: 3 };
+const largest = { columns: 1000, rows: 500 };
+
+type Spawn = typeof NodePty.spawn;
+
+/**
+ * Opens a view: a client of our tmux server in a pseudo-terminal of its own, which draws the agent's screen for the size and
+ * the abilities of this one viewer.
+ */
+export async function openView(tmux: Tmux, session: string, viewer: Viewer): Promise<ViewOpened> {
+  const program = await tmux.program();
+  const spawn = await loadSpawn();
+  if (program === undefined || !spawn) return { ok: false, message: noPty };
+  try {
+    const { columns: cols, rows } = bounded(viewer.size);
+    const pty = spawn(program, tmux.arguments('attach-session', '-t', `=${session}`), {
+      cols,
+      rows,
+      name: 'xterm-256color',
+      cwd: '/',
+      env: { ...tmux.env },
+      encoding: null,
+    });
+    return { ok: true, view: viewOf(pty, viewer) };
+  } catch (error) {
+    return { ok: false, message: `no pseudo-terminal can be had: ${String(error)}` };
+  }
+}
+
+const noPty =
+  'no pseudo-terminal can be had: the optional part of @lydell/node-pty for this platform is not installed. Install without --omit=optional.';
+
+// Only who attaches needs it, and it may have been left out.
+async function loadSpawn(): Promise<Spawn | undefined> {
+  try {
+    return (await import('@lydell/node-pty')).spawn;
+  } catch {
+    return undefined;
+  }
+}
+
+function viewOf(pty: NodePty.IPty, viewer: Viewer): View {
+  let isOver = false;
+  const quietly = (act: () => void): void => {
+    if (isOver) return;
+    try {
+      act();
+    } catch {
+      // It has just ended, which `onExit` tells.
+    }
+  };
+  // Without an encoding it tells bytes, whatever its type says.
+  pty.onData((data) => {
+    if (!isOver) viewer.onOutput(data as unknown as Uint8Array);
+  });
+  pty.onExit(() => {
+    if (isOver) return;
+    isOver = true;
+    viewer.onEnd('The terminal has ended. Attach again to open it anew.');
+  });
+  return {
+    write: (bytes) => quietly(() => pty.write(Buffer.from(bytes) as unknown as string)),
+    resize(size) {
+      const { columns, rows } = bounded(size);
+      quietly(() => pty.resize(columns, rows));
+    },
+    pause: () => quietly(() => pty.pause()),
+    resume: () => quietly(() => pty.resume()),
+    end() {
+      quietly(() => pty.kill('SIGHUP'));
+      isOver = true;
+    },
+  };
+}
+
+function bounded({ columns, rows }: ScreenSize): ScreenSize {
+  const within = (value: number, low: number, high: number): number =>
+    Math.min(Math.max(Math.trunc(value) || low, low), high);
+  return {
+    columns: within(columns, smallest.columns, largest.columns),
+    rows: within(rows, smallest.rows, largest.rows),
+  };
+}

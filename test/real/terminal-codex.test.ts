@@ -1,0 +1,4 @@
+import { codexKit } from './codex-kit.ts';
+import { terminalCases } from './terminal-cases.ts';
+
+terminalCases(codexKit, { joinsTurns: true, hasTasks: true });
