@@ -2,7 +2,8 @@ import type { Answer, RunCommands, SessionCommands } from '../api/ports.ts';
 import type { RunFile, SequenceMessage } from '../contract/run-file.ts';
 import type { TranscriptItem } from '../contract/session.ts';
 import { toInstant } from '../contract/text.ts';
-import { capacity } from '../ledger/notice-actions.ts';
+import { FreshIds } from '../base/ids.ts';
+import { decideLimit } from '../ledger/limit.ts';
 import { ask } from '../ledger/questions.ts';
 import { defaultTimeoutMs } from '../ledger/registration.ts';
 import { beginRun } from '../ledger/sequence.ts';
@@ -15,7 +16,7 @@ import { invalidCursor } from './list-filters.ts';
 
 /** Commands about sessions. */
 export function createSessionCommands(context: ApplicationContext): SessionCommands {
-  const { sessions, stopping, records, store, clock } = context;
+  const { sessions, stopping, records, store, clock, ids } = context;
   return {
     async create(request, call) {
       const created = await createSession(context, request, await newId(context, call, 'session'));
@@ -32,13 +33,9 @@ export function createSessionCommands(context: ApplicationContext): SessionComma
       return nothing(await stopping.stopSession(id, request));
     },
     async decideCapacity(id, action, { caller }) {
-      const session = await store.read(() => ask('session', id));
-      if (!session) return { ok: false, code: 'NOT_FOUND', message: `No session ${id}.`, data: { id } };
-      const command = { now: clock.now(), sessionId: id, action, actor: actorOf(caller) };
-      const decided = await store.decide(() => capacity(command));
-      if (!decided.ok || decided.value > 0) return nothing(decided);
-      const message = `Nothing of session ${id} waits for capacity.`;
-      return { ok: false, code: 'ILLEGAL_STATE', message, data: { state: session.state } };
+      const fresh = new FreshIds(ids);
+      const command = { now: clock.now(), sessionId: id, action, actor: actorOf(caller), fresh };
+      return nothing(await store.decide(() => decideLimit(command)));
     },
     async transcript(id, { after, limit }) {
       const items = await records.transcript(id, placeOf(after), limit);

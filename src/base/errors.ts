@@ -69,6 +69,10 @@ const table = {
   NOTICE_UNDELIVERABLE: { status: 502, exit: 1, title: 'A result could not be delivered' },
   /** The conversation cannot be had again, so its results cannot be delivered. */
   SESSION_GONE: { status: 502, exit: 1, title: 'The conversation is gone' },
+  /** A usage limit, and a person gave up waiting for its end. */
+  CAPACITY: { status: 502, exit: 7, title: 'A usage limit was not waited out' },
+  /** The agent's sign-in has expired, and a person gave up waiting for a new one. */
+  SIGNED_OUT: { status: 502, exit: 7, title: 'The agent is not signed in' },
   /** The check command of the message said no. data: {exitCode}. */
   CHECK_FAILED: { status: 502, exit: 1, title: 'The check failed' },
   /** A descendant failed and the message asked for all to succeed (`join: all`). */

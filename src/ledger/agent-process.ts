@@ -1,7 +1,7 @@
 import type { FreshIds, SessionId, TurnId } from '../base/ids.ts';
+import { resumeClocks } from './clock.ts';
 import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
-import { shiftedDeadline } from './deadline.ts';
 import type { Waiting } from './execution.ts';
 import { isSettled } from './execution.ts';
 import type { Asking } from './questions.ts';
@@ -157,8 +157,9 @@ export function* agentWaits(command: AgentWaits): Rule<boolean> {
   draft.add({ do: 'patchTurn', id: turn.id, set: { state } });
   for (const owner of yield* ask('owners', turn.id)) {
     if (isSettled(owner.state)) continue;
-    const shifted = command.waiting ? {} : shiftedDeadline(draft, owner);
-    draft.patch(owner.id, { waiting: command.waiting, ...shifted });
+    // What it waited for before, if anything, is over.
+    yield* resumeClocks(draft, owner);
+    draft.patch(owner.id, { waiting: command.waiting });
     draft.event('execution.waiting', owner, { waiting: command.waiting });
   }
   return draft.done(true);

@@ -1,6 +1,6 @@
 import type { ExecutionId, FreshIds, NoticeId, SessionId, SteerId, TurnId } from '../base/ids.ts';
+import { mustEnd } from './clock.ts';
 import type { Rule } from './decision.ts';
-import { mustEnd } from './deadline.ts';
 import { Draft, refuse } from './decision.ts';
 import type { CancelRequest, Execution } from './execution.ts';
 import { isSettled } from './execution.ts';
@@ -47,7 +47,7 @@ export function* cancel(command: Cancel): Rule<Cancelling> {
   const draft = new Draft(command.now);
   const nothing: Cancelling = { interrupt: [], processes: [], sessions: [] };
   if (target.closed) return draft.done(nothing);
-  if (command.isByDeadline && !mustEnd(target, command.now)) return draft.done(nothing);
+  if (command.isByDeadline && !(yield* mustEnd(target, command.now))) return draft.done(nothing);
   const latched = yield* latch(draft, target, command);
   return draft.done(yield* endTree(draft, latched, command));
 }
@@ -180,7 +180,7 @@ export function* stopSession(command: StopSession): Rule<StoppedSession> {
   const session = yield* ask('session', command.sessionId);
   if (!session) return refuse('NOT_FOUND', `No session ${command.sessionId}.`, { id: command.sessionId });
   const draft = new Draft(command.now);
-  draft.add({ do: 'patchSession', id: session.id, set: { state: 'stopped' } });
+  draft.add({ do: 'patchSession', id: session.id, set: { state: 'stopped', limit: null } });
   draft.tell({ type: 'session.state', rootId: null, sessionId: session.id, data: { state: 'stopped' } });
   for (const run of yield* ask('runsOf', session.id)) {
     draft.add({ do: 'patchRun', id: run.id, set: { cancelRequested: true } });

@@ -1,8 +1,8 @@
 import type { ExecutionId, NoticeId } from '../base/ids.ts';
+import { deadlineOf } from './clock.ts';
 import type { Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
-import type { Execution } from './execution.ts';
-import { isSettled, stopsClock } from './execution.ts';
+import { isSettled } from './execution.ts';
 import { ask } from './questions.ts';
 import { end, endsByItself } from './settle.ts';
 import { isOverspent } from './spending.ts';
@@ -16,29 +16,12 @@ export function* nextDeadline(command: { readonly now: number; readonly id: Exec
   const draft = new Draft(command.now);
   const row = yield* ask('execution', command.id);
   if (!row || row.closed) return draft.done(false);
-  if (mustEnd(row, command.now)) return draft.done(true);
-  // While its clock stands still it is not asked for; it will be when it goes on.
-  const isRunning = row.waiting === null || !stopsClock(row.waiting);
-  if (row.deadlineAt !== null && isRunning) draft.wake('deadline', row.id, row.deadlineAt);
+  if (row.cancelRequested || isOverspent(row)) return draft.done(true);
+  const at = yield* deadlineOf(row);
+  if (at <= command.now) return draft.done(true);
+  // What nobody knows the end of owes the look itself, when it ends.
+  if (Number.isFinite(at)) draft.wake('deadline', row.id, at);
   return draft.done(false);
-}
-
-/** Whether it was cancelled already, has used more than it was given, or its clock runs and has run out. */
-export function mustEnd(row: Execution, now: number): boolean {
-  if (row.cancelRequested || isOverspent(row)) return true;
-  if (row.waiting && stopsClock(row.waiting)) return false;
-  return row.deadlineAt !== null && row.deadlineAt <= now;
-}
-
-/**
- * A message's clock may stand still while it waits: when it goes on, or its turn ends, the deadline moves by as long as it
- * waited, and is looked at then.
- */
-export function shiftedDeadline(draft: Draft, owner: Execution): { deadlineAt?: number } {
-  if (owner.deadlineAt === null || owner.waiting === null || !stopsClock(owner.waiting)) return {};
-  const deadlineAt = owner.deadlineAt + Math.max(0, draft.now - owner.waiting.since);
-  draft.wake('deadline', owner.id, deadlineAt);
-  return { deadlineAt };
 }
 
 /** An outside program says that it lives. */

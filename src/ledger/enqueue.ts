@@ -44,7 +44,8 @@ export function* enqueue(command: Enqueue): Rule<Enqueued> {
   const session = yield* ask('session', message.sessionId);
   if (!session) return refuse('NOT_FOUND', `No session ${message.sessionId}.`, { id: message.sessionId });
   const head = yield* ask('nextInput', session.id);
-  const isBusy = session.laneTurn !== null || session.wakeTurn !== null || head !== undefined;
+  const isFree = session.laneTurn === null && session.wakeTurn === null && session.limit === null;
+  const isBusy = !isFree || head !== undefined;
   if (isBusy && whenBusy === 'reject') {
     return refuse('SESSION_BUSY', `Session ${session.id} is busy; queue the message, or wait.`, {
       sessionId: session.id,

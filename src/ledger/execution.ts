@@ -43,6 +43,11 @@ export function stopsClock(waiting: Pick<Waiting, 'for'>): boolean {
   return waiting.for !== 'input' && waiting.for !== 'dependency';
 }
 
+/** Whether it waits for a usage limit or a sign-in: these hold a whole session. */
+export function waitsForLimit(waiting: Pick<Waiting, 'for'>): boolean {
+  return waiting.for === 'capacity' || waiting.for === 'login';
+}
+
 /** Who asked, for latches, waivers and the audit. */
 export interface Actor {
   readonly kind: 'person' | 'agent' | 'parent' | 'deadline' | 'budget' | 'system';

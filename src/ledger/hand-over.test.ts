@@ -63,7 +63,8 @@ describe('delivering a result whose turn fails', () => {
     const { scene, session, work } = owed;
     const resetsAt = scene.now + 60_000;
     await failOnce(owed, { kind: 'capacity', resetsAt });
-    expect(scene.notice(work)).toMatchObject({ state: 'owed', attempt: 0, notBefore: resetsAt });
+    expect(scene.notice(work)).toMatchObject({ state: 'owed', attempt: 0 });
+    expect(await scene.lane(session)).toBeUndefined();
     scene.wait(60_000);
     expect(await scene.lane(session)).toBeDefined();
   });
@@ -77,7 +78,8 @@ describe('delivering a result whose turn fails', () => {
       scene.wait(1_000_000);
       expect(await scene.lane(session)).toBeUndefined();
       const actor = { kind: 'person' } as const;
-      await scene.do({ rule: 'capacity', command: { now: scene.now, sessionId: session, action, actor } });
+      const command = { now: scene.now, sessionId: session, action, actor, fresh: scene.fresh() };
+      await scene.do({ rule: 'decideLimit', command });
       if (action === 'resume') expect(await scene.lane(session)).toBeDefined();
       else expect(scene.row(message).outcomeCode).toBe('NOTICE_UNDELIVERABLE');
       expect(scene.notice(work).state).toBe(action === 'resume' ? 'handed' : 'waived');

@@ -1,4 +1,5 @@
 import type { ExecutionId, SessionId } from '../base/ids.ts';
+import { messagesAbove, shiftDeadline } from './clock.ts';
 import type { Draft } from './decision.ts';
 import type { Actor, Execution } from './execution.ts';
 import type { Notice } from './notice.ts';
@@ -63,8 +64,20 @@ export function handle(draft: Draft, notice: Notice): void {
 
 /** Drops a notice for a stated reason. Pending ones leave the deficits. */
 export function* waive(draft: Draft, notice: Notice, reason: string, actor: Actor): Asking<void> {
-  if (isPending(notice.state)) yield* count(draft, notice, -1);
+  if (isPending(notice.state)) {
+    yield* count(draft, notice, -1);
+    yield* resumeAbove(draft, notice);
+  }
   draft.notice(notice, 'waive', { reason, actor });
+}
+
+/** It waits for the limit of its session no more: the clocks above it go on. */
+function* resumeAbove(draft: Draft, notice: Notice): Asking<void> {
+  const limit = (yield* ask('session', notice.sessionId))?.limit;
+  if (!limit) return;
+  const since = Math.max(limit.since, notice.owedAt);
+  for (const row of yield* messagesAbove(yield* ask('execution', notice.countedOn)))
+    shiftDeadline(draft, row, draft.now - since);
 }
 
 /** A claim whose text will provably never be taken up: owed again, at once, and no attempt is spent. */

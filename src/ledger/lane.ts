@@ -1,8 +1,10 @@
 import type { ExecutionId, FreshIds, SessionId, TurnId } from '../base/ids.ts';
+import { shiftedDeadline } from './clock.ts';
 import type { Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
 import type { Execution } from './execution.ts';
 import { handOver, mismatch, waive } from './hand-over.ts';
+import { standingLimit, waitForLimit } from './limit.ts';
 import type { Notice } from './notice.ts';
 import { noticeText } from './notice-text.ts';
 import type { Asking } from './questions.ts';
@@ -24,7 +26,7 @@ export interface TakeLane {
 /** What the lane was taken for, or why it was not. */
 export type LaneTaken =
   | { readonly taken: true; readonly turn: Turn }
-  | { readonly taken: false; readonly why: 'busy' | 'nothing' | 'stopped' };
+  | { readonly taken: false; readonly why: 'busy' | 'nothing' | 'stopped' | 'limited' };
 
 /**
  * Takes the lane for what is due: notices before messages, the oldest first, all that are owed to one parent together.
@@ -37,6 +39,11 @@ export function* takeLane(command: TakeLane): Rule<LaneTaken> {
   if (session.state === 'stopped') return draft.done<LaneTaken>({ taken: false, why: 'stopped' });
   if (session.laneTurn !== null || session.wakeTurn !== null)
     return draft.done<LaneTaken>({ taken: false, why: 'busy' });
+  const limit = yield* standingLimit(draft, session);
+  if (limit) {
+    yield* waitForLimit(draft, session, limit);
+    return draft.done<LaneTaken>({ taken: false, why: 'limited' });
+  }
   const turnId = command.fresh.at('turn', 0);
   const batch = yield* nextBatch(draft, session);
   if (batch) {
@@ -158,9 +165,13 @@ export function newTurn(
 
 /** The message leaves the queue and its clock starts with the lane. */
 export function startMessage(draft: Draft, message: Execution, input: Input): void {
-  const deadlineAt = message.timeoutMs === null ? null : draft.now + message.timeoutMs;
   draft.add({ do: 'deleteInput', id: input.executionId });
-  draft.patch(message.id, { state: 'running', startedAt: draft.now, deadlineAt, waiting: null });
+  const startedAt = message.startedAt ?? draft.now;
+  // It had the lane before, and met a limit: its clock goes on where it stood.
+  const isAgain = message.deadlineAt !== null && message.waiting !== null;
+  const fresh = message.timeoutMs === null ? null : draft.now + message.timeoutMs;
+  const deadlineAt = isAgain ? (shiftedDeadline(draft, message).deadlineAt ?? fresh) : fresh;
+  draft.patch(message.id, { state: 'running', startedAt, deadlineAt, waiting: null });
   draft.event('execution.started', message);
   if (deadlineAt !== null) draft.wake('deadline', message.id, deadlineAt);
 }

@@ -1,9 +1,10 @@
-import type { ExecutionId, NoticeId, SessionId } from '../base/ids.ts';
+import type { ExecutionId, NoticeId } from '../base/ids.ts';
+import { messagesAbove, parentOf } from './clock.ts';
 import type { Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
 import type { Actor } from './execution.ts';
 import { isCheckOf, isCounted } from './execution.ts';
-import { giveUp, waive } from './hand-over.ts';
+import { waive } from './hand-over.ts';
 import { isPending } from './notice.ts';
 import { ask } from './questions.ts';
 
@@ -91,29 +92,9 @@ export function* detach(command: {
   draft.patch(row.id, { detachedAt: command.now });
   draft.open(row.parentId, -1);
   for (const holder of yield* ask('holders', row.id)) draft.open(holder, -1);
+  // What it waits for stops no clock above it any more.
+  for (const above of yield* messagesAbove(yield* parentOf(row)))
+    if (above.deadlineAt !== null) draft.wake('deadline', above.id, above.deadlineAt);
   draft.event('execution.detached', row, { actor: command.actor });
   return draft.done(true);
-}
-
-/** What an operator decides for a session whose results wait for a usage limit that nobody knows the end of. */
-export interface CapacityDecision {
-  readonly now: number;
-  readonly sessionId: SessionId;
-  /** `resume`: deliver now. `giveUp`: the results are waived, and their roots fail with the reason. */
-  readonly action: 'resume' | 'giveUp';
-  readonly actor: Actor;
-}
-
-/** Wakes, or gives up, every notice of the session that waits for capacity. Answers how many. */
-export function* capacity(command: CapacityDecision): Rule<number> {
-  const draft = new Draft(command.now);
-  const waiting = (yield* ask('pendingFor', command.sessionId)).filter(
-    (notice) => notice.state === 'owed' && notice.epoch > 0 && notice.notBefore > command.now,
-  );
-  for (const notice of waiting) {
-    if (command.action === 'giveUp') yield* giveUp(draft, notice, 'capacity', 'NOTICE_UNDELIVERABLE');
-    else draft.add({ do: 'patchNotice', id: notice.id, set: { notBefore: command.now } });
-  }
-  if (waiting.length > 0) draft.wake('session', command.sessionId);
-  return draft.done(waiting.length);
 }

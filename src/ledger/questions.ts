@@ -57,6 +57,14 @@ export interface Questions {
    * not, or which was detached. Parents first.
    */
   openOwnedBy: { args: [session: SessionId]; answer: Execution[] };
+  /** Sessions of an agent that wait for a usage limit or a sign-in; 500 at most. */
+  limited: { args: [agent: string]; answer: Session[] };
+  /** Owed notices of the tree that are destined to a session with a limit. */
+  limitedNotices: { args: [root: ExecutionId]; answer: Notice[] };
+  /** Unsettled executions of the tree that wait for something, by their field. */
+  waitingIn: { args: [root: ExecutionId]; answer: Execution[] };
+  /** The text with which this message went to its agent last, alone or into a running turn. */
+  sentText: { args: [message: ExecutionId]; answer: string | undefined };
   run: { args: [id: RunId]; answer: Run | undefined };
   /** Running runs whose messages go to this session. */
   runsOf: { args: [session: SessionId]; answer: Run[] };

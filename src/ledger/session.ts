@@ -4,6 +4,16 @@ import type { Budget, Outcome } from './execution.ts';
 /** `cold`: no process. `live`: a conversation is open. `stopped`: stays so until a person sends a message. */
 export type SessionState = 'cold' | 'live' | 'stopped';
 
+/** What stands between a session and its agent: a usage limit, or an expired sign-in. Instants are UTC milliseconds. */
+export interface Limit {
+  readonly for: 'capacity' | 'login';
+  readonly since: number;
+  /** When it is over, as the provider said; null: nobody knows, and nothing wakes by itself. */
+  readonly until: number | null;
+  /** In the agent's own words, for a person. */
+  readonly text: string;
+}
+
 /** One durable conversation with one agent, in one working directory. */
 export interface Session {
   readonly id: SessionId;
@@ -27,6 +37,8 @@ export interface Session {
   readonly nativeId: string | null;
   /** How far the driver's stream was processed durably. It goes on over the processes of a session. */
   readonly position: number;
+  /** While it stands nothing is sent to the agent. */
+  readonly limit: Limit | null;
   readonly createdAt: number;
   readonly lastActivityAt: number;
 }
@@ -90,6 +102,7 @@ export function newSession(
     epoch: 0,
     nativeId: null,
     position: 0,
+    limit: null,
     lastActivityAt: given.createdAt,
   };
 }

@@ -1,4 +1,5 @@
 import type { ExecutionId, NoticeId } from '../base/ids.ts';
+import { resumeClocks } from './clock.ts';
 import type { Draft, Ending, Rule } from './decision.ts';
 import { Draft as NewDraft, refuse } from './decision.ts';
 import type { Execution, SettledState } from './execution.ts';
@@ -49,6 +50,7 @@ export function* end(
   notBefore: number = draft.now,
 ): Asking<void> {
   if (isSettled(row.state) || draft.settles(row.id)) return;
+  yield* resumeClocks(draft, row);
   draft.settle(row, ending);
   yield* countFailure(draft, row, ending.state);
   yield* refuseByCheck(draft, row, ending.state);

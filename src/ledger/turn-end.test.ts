@@ -63,7 +63,8 @@ describe('the end of a turn', () => {
     const { id, native } = await scene.running(session, { timeoutMs: 10_000 });
     await scene.program(id);
     const { deadlineAt } = scene.row(id);
-    const waiting = { for: 'capacity', since: scene.now, text: 'limit' } as const;
+    const until = scene.now + 120_000;
+    const waiting = { for: 'capacity', since: scene.now, until, text: 'limit' } as const;
     await scene.do({ rule: 'agentWaits', command: { now: scene.now, sessionId: session, waiting } });
     scene.wait(60_000);
     expect(await scene.do({ rule: 'nextDeadline', command: { now: scene.now, id } })).toBe(false);

@@ -1,15 +1,15 @@
 import type { FreshIds, SessionId } from '../base/ids.ts';
 import type { Ending, Rule } from './decision.ts';
 import { Draft } from './decision.ts';
-import { shiftedDeadline } from './deadline.ts';
 import type { Execution, ExecutionUsage, Failure } from './execution.ts';
 import { isSettled } from './execution.ts';
 import { giveBackClaim, giveBackHanded, handle, waive } from './hand-over.ts';
+import { deferMessage, limitedTimes, limitSession } from './limit.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { newExecution } from './registration.ts';
 import { rules } from './rules.ts';
-import type { Session } from './session.ts';
+import type { Limit, Session } from './session.ts';
 import { end } from './settle.ts';
 import { countUsage } from './spending.ts';
 import type { TaskSeen } from './tasks.ts';
@@ -74,6 +74,7 @@ export function* endTurn(draft: Draft, session: Session, turn: Turn, command: Ag
     const isProof = steer.state === 'claimed' || command.endIsNegativeProof || !rules.withdraw;
     if (steer.turnId === turn.id && isProof) yield* refuseSteer(draft, session, steer);
   }
+  const limit = limitOf(draft, session, turn, owners, command);
   const isStoppedByUs = owners.some((owner) => owner.cancelRequested !== null);
   const used = command.usage ? yield* countUsage(draft, turn, owners, command.usage) : undefined;
   let place = 0;
@@ -84,9 +85,12 @@ export function* endTurn(draft: Draft, session: Session, turn: Turn, command: Ag
       continue;
     }
     const usage = isUser ? used.usage : owner.usage;
+    if (limit && mayTryAgain(owner) && (yield* deferMessage(draft, session, owner, limit))) {
+      if (isUser) draft.patch(owner.id, { usage });
+      continue;
+    }
     const ending = { ...endingOf(owner, command, isStoppedByUs), usage };
-    if (owner.waiting) draft.patch(owner.id, shiftedDeadline(draft, owner));
-    if (owner.kind === 'continuation') yield* resolveHanded(draft, owner, ending, command);
+    if (owner.kind === 'continuation') yield* resolveHanded(draft, owner, ending, limit !== undefined);
     yield* settleOwner(draft, owner, ending, command, place++);
   }
   const status: TurnStatus = command.status;
@@ -97,6 +101,26 @@ export function* endTurn(draft: Draft, session: Session, turn: Turn, command: Ag
   });
   releaseLane(draft, session, turn, command.position);
   draft.tell({ type: 'turn.ended', rootId: null, sessionId: session.id, data: { turnId: turn.id, status } });
+}
+
+/** A usage limit or an expired sign-in holds the session, whoever owned the turn that met it. */
+function limitOf(
+  draft: Draft,
+  session: Session,
+  turn: Turn,
+  owners: readonly Execution[],
+  { status, error }: AgentEnded,
+): Limit | undefined {
+  if (status !== 'failed' || (error?.kind !== 'capacity' && error?.kind !== 'login')) return undefined;
+  const times = owners.map((owner) => limitedTimes(owner, turn.text));
+  const { kind, message, resetsAt } = error;
+  const seen = { kind, message, ...(resetsAt === undefined ? {} : { resetsAt }) };
+  return limitSession(draft, session, seen, Math.max(1, ...times));
+}
+
+/** Whether the limit makes it wait instead of failing: a message that somebody still wants. */
+function mayTryAgain(owner: Execution): boolean {
+  return owner.kind === 'message' && owner.cancelRequested === null;
 }
 
 function releaseLane(draft: Draft, session: Session, turn: Turn, position: number): void {
@@ -149,7 +173,7 @@ function* settleOwner(
 }
 
 /** `handled` only if the turn succeeded; else owed again, or waived when it was cancelled or interrupted. */
-function* resolveHanded(draft: Draft, owner: Execution, ending: Ending, command: AgentEnded): Asking<void> {
+function* resolveHanded(draft: Draft, owner: Execution, ending: Ending, isLimited: boolean): Asking<void> {
   for (const notice of yield* ask('noticesOfContinuation', owner.id)) {
     if (notice.state !== 'handed') continue;
     if (ending.state === 'succeeded' || !rules.handedBack) handle(draft, notice);
@@ -157,15 +181,9 @@ function* resolveHanded(draft: Draft, owner: Execution, ending: Ending, command:
     else if (ending.state === 'cancelled') yield* waive(draft, notice, 'interrupted', { kind: 'person' });
     // Nobody waits for it any more, and what it was counted on may be closed.
     else if (owner.detachedAt !== null) yield* waive(draft, notice, 'detached', { kind: 'system' });
-    else yield* giveBackHanded(draft, notice, retryOf(command));
+    // A usage limit or an expired sign-in is no failed delivery: the limit of the session says when there is another.
+    else yield* giveBackHanded(draft, notice, { spends: !isLimited });
   }
-}
-
-/** A usage limit or an expired sign-in is no failed delivery; without a known instant nothing wakes by itself. */
-function retryOf(command: AgentEnded): { spends: boolean; notBefore?: number } {
-  const kind = command.error?.kind;
-  if (kind !== 'capacity' && kind !== 'login') return { spends: true };
-  return { spends: false, notBefore: command.error?.resetsAt ?? Number.MAX_SAFE_INTEGER };
 }
 
 /** The text of a steer will provably never be taken up: its notices are owed again, its message is next in the queue. */

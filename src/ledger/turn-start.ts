@@ -261,7 +261,9 @@ function* adoptNotices(
 
 /** A message whose send was given up, and which the agent took up after all: it is not sent again. */
 function* adoptMessage(draft: Draft, session: Session, turnId: TurnId): Asking<Adopted | undefined> {
-  if ((yield* ask('turn', turnId))?.sessionId !== session.id) return undefined;
+  const turn = yield* ask('turn', turnId);
+  // What met a limit is queued again under another delivery: this one tells of the past.
+  if (turn?.sessionId !== session.id || turn.status === 'failed') return undefined;
   const owners = yield* ask('owners', turnId);
   const message = owners.find((owner) => owner.kind === 'message');
   return message ? yield* adoptQueued(draft, message.id) : undefined;

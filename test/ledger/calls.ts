@@ -11,9 +11,10 @@ import { startCheck } from '../../src/ledger/check.ts';
 import { beatOrLose, heartbeat, nextDeadline } from '../../src/ledger/deadline.ts';
 import type { Rule } from '../../src/ledger/decision.ts';
 import { enqueue, enqueueBelow } from '../../src/ledger/enqueue.ts';
+import { decideLimit } from '../../src/ledger/limit.ts';
 import { markWritten, moveTurn, takeLane } from '../../src/ledger/lane.ts';
 import { launch } from '../../src/ledger/launch.ts';
-import { capacity, detach, redeliver, waiveNotice } from '../../src/ledger/notice-actions.ts';
+import { detach, redeliver, waiveNotice } from '../../src/ledger/notice-actions.ts';
 import { openSession } from '../../src/ledger/open-session.ts';
 import { sendFailed } from '../../src/ledger/send-failed.ts';
 import { advance, beginRun, cancelRun, drained } from '../../src/ledger/sequence.ts';
@@ -39,8 +40,8 @@ export const ledgerRules = {
   beginRun,
   cancel,
   cancelRun,
-  capacity,
   claimSteer,
+  decideLimit,
   detach,
   drained,
   enqueue,

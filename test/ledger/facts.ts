@@ -8,6 +8,7 @@ const codeOf: Readonly<Record<string, string>> = {
   undeliverable: 'NOTICE_UNDELIVERABLE',
   session_gone: 'SESSION_GONE',
   capacity: 'NOTICE_UNDELIVERABLE',
+  login: 'NOTICE_UNDELIVERABLE',
 };
 
 /** Writes down what this decision makes true for good, before its properties are checked. */

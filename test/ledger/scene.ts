@@ -68,8 +68,8 @@ export class Scene extends SceneView {
   }
 
   /** Opens a session. */
-  async session(): Promise<SessionId> {
-    const session = this.#newSession();
+  async session(agent = 'demo'): Promise<SessionId> {
+    const session = this.#newSession(agent);
     await this.do({ rule: 'openSession', command: { now: this.now, session } });
     return session.id;
   }
@@ -306,11 +306,11 @@ export class Scene extends SceneView {
     return this.do({ rule: 'advance', command: { now: this.now, id: run.id, cursor, fresh: this.fresh() } });
   }
 
-  #newSession(): Session {
+  #newSession(agent = 'demo'): Session {
     const about = {
       id: this.model.ids.make('session'),
       project: 'default',
-      agent: 'demo',
+      agent,
       cwd: '/',
       title: null,
       node,

@@ -28,7 +28,7 @@ import {
 } from './choices/messages.ts';
 import {
   bookIsKept,
-  capacityIsDecided,
+  limitIsDecided,
   noticeIsHandled,
   sessionIsStopped,
   treeIsCancelled,
@@ -76,7 +76,7 @@ const choices: readonly (readonly [weight: number, choose: Choose])[] = [
   [1, drains],
   [1, checkIsAsked],
   [1, sessionIsStopped],
-  [1, capacityIsDecided],
+  [2, limitIsDecided],
   [1, bookIsKept],
   [1, sessionOpens],
   [1, programBeats],

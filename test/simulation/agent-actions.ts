@@ -165,7 +165,7 @@ function misbehaviour(world: World, process: AgentProcess): Action[] {
   }
   const at = activity.nativeTurnId;
   if (process.isHung) return actions;
-  if (!process.isWaiting) fault('questions', `${at} asks`, () => ask(process));
+  if (!process.isWaiting) fault('questions', `${at} waits`, () => wait(world, process));
   fault('turnFailures', `${at} fails`, () => fail(world, process));
   // What hangs for nobody's message has no deadline: a person must end it.
   const hasDeadline = truth.labelsOf(activity).every((label) => truth.hasDeadline(label));
@@ -182,8 +182,12 @@ function misbehaviour(world: World, process: AgentProcess): Action[] {
   return actions;
 }
 
-function ask(process: AgentProcess): void {
+function wait(world: World, process: AgentProcess): void {
   process.isWaiting = true;
+  if (world.choices.chance(30)) {
+    process.tell({ type: 'waiting', waitsFor: 'capacity', text: 'the provider is busy' });
+    return;
+  }
   process.tell({
     type: 'waiting',
     waitsFor: 'input',

@@ -151,7 +151,7 @@ export class AgentProcess {
     const running = this.activity;
     if (running) this.tell({ type: 'typed', nativeTurnId: running.nativeTurnId, typed });
     else this.#begin({ typed }, false);
-    const carried: Carried[] = [{ kind: 'message', label }];
+    const carried: Carried[] = [{ kind: 'message', isMarkedAgain: false, label }];
     this.activity?.carried.push(...carried);
     this.agent.truth.take(this.agent.sessionId, carried);
   }

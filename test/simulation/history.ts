@@ -276,7 +276,7 @@ function newWorld(seed: number, choices: Choices, log: Pick<World, 'note' | 'det
     truth: new Truth(violations),
     agents: new Map(),
     kinds: new Map(kinds.map((kind) => [kind.name, kind])),
-    asked: { cancels: 0, interrupted: new Set(), stopped: new Set() },
+    asked: { cancels: 0, givenUp: 0, interrupted: new Set(), stopped: new Set() },
     facts: { isConversationGone: false, isHung: false },
     isCrowded: choices.below(4) === 0,
     // By the seed, not by a choice: so all other histories stay what they are.

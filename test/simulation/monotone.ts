@@ -62,6 +62,10 @@ function checkTurns({ world, before, after }: CommitContext): void {
     for (const owner of after.owners.filter((one) => one.turnId === turn.id)) {
       if (turn.status === 'joined' && ownsAnother(after, owner)) continue;
       const row = rows.get(owner.executionId);
+      // A message whose turn met a limit is queued again, and its session knows of the limit.
+      const isDeferred = turn.status === 'failed' && after.inputs.some((one) => one.executionId === row?.id);
+      const isLimited = after.sessions.some((one) => one.id === turn.sessionId && one.limit !== null);
+      if (isDeferred && isLimited) continue;
       if (row && !isSettled(row.state))
         world.violations.report('TURN', `a turn ended, and its owner ${row.kind} ${row.name} did not settle`);
     }

@@ -93,6 +93,8 @@ function checkDropped({ world, before, after }: CommitContext): void {
       session_stopped: world.asked.stopped.has(notice.sessionId),
       undeliverable: notice.attempt >= 2 || world.facts.isConversationGone,
       session_gone: world.facts.isConversationGone,
+      capacity: world.asked.givenUp > 0,
+      login: world.asked.givenUp > 0,
     };
     if (!isTrue[reason]) world.violations.report('LOST', `the result of ${name} was dropped: ${reason}`);
   }

@@ -1,7 +1,9 @@
+import { FreshIds } from '../../src/base/ids.ts';
 import type { Execution } from '../../src/ledger/execution.ts';
 import { isSettled } from '../../src/ledger/execution.ts';
 import { enqueue } from '../../src/ledger/enqueue.ts';
-import { detach, redeliver, waiveNotice } from '../../src/ledger/notice-actions.ts';
+import { decideLimit } from '../../src/ledger/limit.ts';
+import { detach, waiveNotice } from '../../src/ledger/notice-actions.ts';
 import type { MemorySnapshot } from '../../src/store/memory/state.ts';
 import type { Action } from './scheduler.ts';
 import { maybe, progress } from './scheduler.ts';
@@ -182,16 +184,24 @@ function isDetachable(row: Execution): boolean {
   return isWork && row.parentId !== null && !row.closed && row.detachedAt === null;
 }
 
-/** A limit whose end nobody knows is lifted by a person, sooner or later. */
+/** A limit whose end nobody knows is lifted by a person, sooner or later; now and then one gives up instead. */
 function repairs(world: World, server: Server, state: MemorySnapshot): Action[] {
-  return state.notices
-    .filter(
-      (notice) => notice.state === 'owed' && notice.notBefore >= Number.MAX_SAFE_INTEGER && notice.epoch > 0,
-    )
-    .map((notice) =>
-      progress(`a person asks for ${nameOf(state, notice.executionId)} to be delivered`, () => {
-        const command = { now: world.clock.now(), id: notice.id };
-        server.run('redeliver', () => server.store.decide(() => redeliver(command)));
+  return state.sessions
+    .filter((session) => session.limit !== null && session.limit.until === null)
+    .map((session) =>
+      progress(`a person decides about the limit of ${session.title}`, () => {
+        const action = world.choices.chance(20) ? 'giveUp' : 'resume';
+        world.note(`  ${action}`);
+        if (action === 'giveUp') world.asked.givenUp++;
+        const fresh = new FreshIds(world.ids);
+        const command = {
+          now: world.clock.now(),
+          sessionId: session.id,
+          action,
+          actor: person,
+          fresh,
+        } as const;
+        server.run('decideLimit', () => server.store.decide(() => decideLimit(command)));
       }),
     );
 }

@@ -1,6 +1,7 @@
 /** What a text that an agent receives carries, read from the text itself and from nothing else. */
 export type Carried =
-  | { readonly kind: 'message'; readonly label: string }
+  /** `isMarkedAgain`: it says that a limit stopped it before. */
+  | { readonly kind: 'message'; readonly label: string; readonly isMarkedAgain: boolean }
   | {
       readonly kind: 'result';
       /** Whose result. Everything in a history has a label of its own, which is also its name in the ledger. */
@@ -14,6 +15,8 @@ export type Carried =
 const head =
   /^\[stemma (ntc_\S+) #(\d+)\] (\S+) (succeeded|failed|cancelled|lost) \(exe_\S+\)\n?(\(delivered again)?/gm;
 
+const again = /^\[stemma exe_\S+ again #\d+\] .*\n\n/;
+
 /** Reads a text as the agent reads it: results announce themselves, anything else is a message by its own label. */
 export function readText(text: string): Carried[] {
   const results = [...text.matchAll(head)].map((match): Carried => {
@@ -26,5 +29,7 @@ export function readText(text: string): Carried[] {
       isMarkedAgain: again !== undefined || state === 'lost',
     };
   });
-  return results.length > 0 ? results : [{ kind: 'message', label: text }];
+  if (results.length > 0) return results;
+  const label = text.replace(again, '');
+  return [{ kind: 'message', label, isMarkedAgain: label !== text }];
 }

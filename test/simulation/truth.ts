@@ -159,14 +159,14 @@ export class Truth {
   take(sessionId: SessionId, carried: readonly Carried[]): void {
     for (const one of carried) {
       if (one.kind === 'result') this.#takeResult(one);
-      else this.#takeMessage(sessionId, one.label);
+      else this.#takeMessage(sessionId, one.label, one.isMarkedAgain);
     }
   }
 
-  #takeMessage(sessionId: SessionId, label: string): void {
+  #takeMessage(sessionId: SessionId, label: string, isMarkedAgain: boolean): void {
     const message = this.messages.get(label);
     if (!message) return this.#violations.report('CROSS', `an agent got a text that nobody wrote: ${label}`);
-    message.taken++;
+    if (!isMarkedAgain) message.taken++;
     if (message.sessionId !== sessionId) this.#violations.report('CROSS', `${label} went to another session`);
     if (message.taken > 1) this.#violations.report('TWICE', `message ${label} was taken up twice`);
   }

@@ -20,7 +20,12 @@ export interface World {
   /** The kind of every agent of this history, by the name of its profile. */
   readonly kinds: ReadonlyMap<string, AgentKind>;
   /** Asked for by persons, deadlines or budgets: without one of these nothing may end as cancelled. */
-  readonly asked: { cancels: number; readonly interrupted: Set<SessionId>; readonly stopped: Set<SessionId> };
+  readonly asked: {
+    cancels: number;
+    givenUp: number;
+    readonly interrupted: Set<SessionId>;
+    readonly stopped: Set<SessionId>;
+  };
   /** Facts that excuse what would otherwise be a violation. */
   readonly facts: { isConversationGone: boolean; isHung: boolean };
   /** Persons who interfere more than others do: many texts into running turns, many cancellations. */

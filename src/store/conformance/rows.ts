@@ -98,6 +98,7 @@ export function session(n: number, set: Partial<Session> = {}): Session {
     node: 'local',
     nativeId: null,
     position: 0,
+    limit: null,
     createdAt: start,
     lastActivityAt: start,
     ...set,

@@ -43,6 +43,13 @@ export function answerFrom(state: MemoryState, question: Question): unknown {
       return queueOf(state, question.args[0])[0]?.position ?? 0;
     case 'tailPosition':
       return queueOf(state, question.args[0]).at(-1)?.position ?? 0;
+    case 'limited':
+      return [...state.rows('session').values()]
+        .filter((session) => session.agent === question.args[0] && session.limit !== null)
+        .sort(byId)
+        .slice(0, 500);
+    case 'sentText':
+      return sentText(state, question.args[0]);
     case 'owners':
     case 'refusedTurns':
     case 'activeTurnOf':
@@ -53,6 +60,7 @@ export function answerFrom(state: MemoryState, question: Question): unknown {
     case 'noticesOfSteer':
     case 'noticesOfContinuation':
     case 'noticeOf':
+    case 'limitedNotices':
       return ofNotices(state, question);
     default:
       return ofExecutions(state, question);
@@ -78,9 +86,24 @@ function ofTurns(state: MemoryState, question: Of<'owners' | 'refusedTurns' | 'a
   return turns.filter((turn) => turn.status === 'refused' && turn.id !== question.args[1]).length;
 }
 
+function sentText(state: MemoryState, id: string): string | undefined {
+  const owned = [...state.owners].filter((owner) => owner.executionId === id && owner.position === 0);
+  const turns = owned.flatMap(({ turnId }) => state.rows('turn').get(turnId) ?? []).sort(byId);
+  const steers = [...state.rows('steer').values()].filter((steer) => steer.messageId === id).sort(byId);
+  return (turns.findLast((turn) => turn.cause === 'message' && turn.text !== '') ?? steers.at(-1))?.text;
+}
+
 function ofNotices(
   state: MemoryState,
-  question: Of<'owed' | 'pendingOn' | 'pendingFor' | 'noticesOfSteer' | 'noticesOfContinuation' | 'noticeOf'>,
+  question: Of<
+    | 'owed'
+    | 'pendingOn'
+    | 'pendingFor'
+    | 'noticesOfSteer'
+    | 'noticesOfContinuation'
+    | 'noticeOf'
+    | 'limitedNotices'
+  >,
 ): unknown {
   const [id] = question.args;
   const notices = [...state.rows('notice').values()].sort(byId);
@@ -98,6 +121,13 @@ function ofNotices(
       return notices.filter((row) => row.countedOn === id && isPending(row.state));
     case 'pendingFor':
       return notices.filter((row) => row.sessionId === id && isPending(row.state)).sort(byOwed);
+    case 'limitedNotices':
+      return notices.filter(
+        (row) =>
+          row.rootId === id &&
+          row.state === 'owed' &&
+          (state.rows('session').get(row.sessionId)?.limit ?? null) !== null,
+      );
     case 'noticesOfSteer':
       return notices.filter((row) => row.steerId === id);
     case 'noticesOfContinuation':
@@ -112,7 +142,15 @@ function ofNotices(
 function ofExecutions(
   state: MemoryState,
   question: Of<
-    'holders' | 'held' | 'openChildren' | 'keyed' | 'latestKeyed' | 'liveTasks' | 'taskNamed' | 'openOwnedBy'
+    | 'holders'
+    | 'held'
+    | 'openChildren'
+    | 'keyed'
+    | 'latestKeyed'
+    | 'liveTasks'
+    | 'taskNamed'
+    | 'openOwnedBy'
+    | 'waitingIn'
   >,
 ): unknown {
   const [id] = question.args;
@@ -143,6 +181,8 @@ function ofExecutions(
         (row) => row.runsIn === id && row.kind === 'task' && row.nativeId === nativeId,
       );
     }
+    case 'waitingIn':
+      return executions.filter((row) => row.rootId === id && row.waiting !== null);
     case 'openOwnedBy':
       return executions.filter(
         (row) =>

@@ -58,6 +58,17 @@ export class SqliteAnswers {
         return first(executions.all(ids.taskNamed(...question.args)));
       case 'openOwnedBy':
         return executions.all(ids.openOwnedBy(question.args[0]));
+      case 'limited':
+        return sessions.all(ids.limited(question.args[0]));
+      case 'limitedNotices':
+        return notices.all(ids.limitedNotices(question.args[0]));
+      case 'waitingIn':
+        return executions.all(ids.waitingIn(question.args[0]));
+      case 'sentText':
+        return (
+          first(turns.all(ids.sentTurn(question.args[0]))) ??
+          first(steers.all(ids.sentSteer(question.args[0])))
+        )?.text;
       case 'nextInput':
         return first(inputs.all(ids.nextInput(question.args[0])));
       case 'inputs':

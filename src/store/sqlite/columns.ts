@@ -118,6 +118,7 @@ export const sessionColumns: Columns<Session> = {
   node: text('node'),
   nativeId: seldom.text('native_id'),
   position: integer('position'),
+  limit: seldom.json('usage_limit'),
   createdAt: integer('created_at'),
   lastActivityAt: integer('last_activity_at'),
 };

@@ -27,6 +27,11 @@ export interface IdStatements {
   openSteers(session: string): Ids;
   runsOf(session: string): Ids;
   runOwnedBy(execution: string): Ids;
+  limited(agent: string): Ids;
+  limitedNotices(root: string): Ids;
+  waitingIn(root: string): Ids;
+  sentTurn(message: string): Ids;
+  sentSteer(message: string): Ids;
 }
 
 /** The statements, each a subquery whose first column is the id. */
@@ -64,6 +69,17 @@ const lists = {
   openSteers: "SELECT id FROM steers WHERE session_id = ? AND state IN ('claimed', 'written') ORDER BY id",
   runsOf: "SELECT id FROM runs WHERE session_id = ? AND state = 'running' ORDER BY id",
   runOwnedBy: 'SELECT id FROM runs WHERE owner_id = ?',
+  limited: 'SELECT id FROM sessions WHERE agent = ? AND usage_limit IS NOT NULL ORDER BY id LIMIT 500',
+  // From the few sessions with a limit: a tree may be large.
+  limitedNotices: `
+    SELECT n.id AS id FROM sessions s INDEXED BY sessions_limited
+    JOIN notices n INDEXED BY notices_pending_for ON n.session_id = s.id AND n.state IN ('owed', 'claimed')
+    WHERE s.usage_limit IS NOT NULL AND n.state = 'owed' AND n.root_id = ? ORDER BY n.id`,
+  waitingIn: 'SELECT id FROM executions WHERE root_id = ? AND waiting IS NOT NULL ORDER BY id',
+  sentTurn: `
+    SELECT t.id AS id FROM turn_owners o JOIN turns t ON t.id = o.turn_id
+    WHERE o.execution_id = ? AND o.position = 0 AND t.cause = 'message' AND t.text <> '' ORDER BY o.turn_id DESC LIMIT 1`,
+  sentSteer: 'SELECT id FROM steers WHERE message_id = ? ORDER BY id DESC LIMIT 1',
 };
 
 /**

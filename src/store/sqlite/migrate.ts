@@ -4,6 +4,7 @@ import type { Database } from './driver.ts';
 import { ledgerSchema } from './migrations/0001-ledger.ts';
 import { recordsSchema } from './migrations/0002-records.ts';
 import { spendingSchema } from './migrations/0003-spending.ts';
+import { limitsSchema } from './migrations/0004-limits.ts';
 
 /** One step of the schema. Steps are only ever appended; one that was released is never edited. */
 export interface Migration {
@@ -16,6 +17,7 @@ export const migrations: readonly Migration[] = [
   { name: '0001-ledger', sql: ledgerSchema },
   { name: '0002-records', sql: recordsSchema },
   { name: '0003-spending', sql: spendingSchema },
+  { name: '0004-limits', sql: limitsSchema },
 ];
 
 interface Applied {

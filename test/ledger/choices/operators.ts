@@ -48,14 +48,15 @@ export const noticeIsHandled: Choose = ({ state, now, a, b }) => {
   return { call: { rule: 'waiveNotice', command: { now, id: row.id, reason: 'not needed', actor } } };
 };
 
-/** A person decides about results that wait for a usage limit. */
-export const capacityIsDecided: Choose = (context) => {
+/** A person decides about what waits for a usage limit or a sign-in. */
+export const limitIsDecided: Choose = (context) => {
   const session = sessionOf(context);
   const { now, b } = context;
   if (!session) return undefined;
   const action = b % 2 === 0 ? 'resume' : 'giveUp';
-  const command = { now, sessionId: session.id, action, actor: { kind: 'person' } } as const;
-  return { call: { rule: 'capacity', command } };
+  const fresh = freshOf(context);
+  const command = { now, sessionId: session.id, action, actor: { kind: 'person' }, fresh } as const;
+  return { call: { rule: 'decideLimit', command } };
 };
 
 /** Small things that happen beside: a look later, a position, a note that a text was written. */

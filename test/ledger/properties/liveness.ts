@@ -11,6 +11,12 @@ import { listed } from '../state.ts';
 
 /** When the session can go on by itself; undefined when it waits for its agent, a person, or nothing. */
 function dueAt(state: State, session: Session): number | undefined {
+  const soonest = dueWithoutLimit(state, session);
+  if (soonest === undefined || session.limit === null) return soonest;
+  return session.limit.until === null ? undefined : Math.max(soonest, session.limit.until);
+}
+
+function dueWithoutLimit(state: State, session: Session): number | undefined {
   if (session.state === 'stopped' || session.laneTurn !== null || session.wakeTurn !== null) return undefined;
   for (const input of state.inputs.values())
     if (input.sessionId === session.id && input.steerId === null) return 0;
@@ -60,11 +66,37 @@ function checkChecks({ after, now }: Moment): string | undefined {
   });
 }
 
+/** Everything above which something waits for a usage limit or a sign-in, up to what was detached. */
+function limitedAbove(state: State, isMeant: (row: Execution) => boolean): Set<string> {
+  const found = new Set<string>();
+  const climb = (id: Execution['id'] | null): void => {
+    for (let row = id === null ? undefined : state.executions.get(id); row; ) {
+      found.add(row.id);
+      row = row.parentId === null || row.detachedAt !== null ? undefined : state.executions.get(row.parentId);
+    }
+  };
+  for (const row of state.executions.values())
+    if (
+      (row.waiting?.for === 'capacity' || row.waiting?.for === 'login') &&
+      row.detachedAt === null &&
+      isMeant(row)
+    )
+      climb(row.parentId);
+  for (const notice of state.notices.values())
+    if (notice.state === 'owed' && state.sessions.get(notice.sessionId)?.limit) climb(notice.countedOn);
+  return found;
+}
+
 function checkDeadlines({ after, now }: Moment): string | undefined {
+  const standing = limitedAbove(after, (row) => row.state === 'queued');
+  const slow = limitedAbove(after, () => true);
   return firstOf(after.executions.values(), (row) => {
-    if (row.deadlineAt === null || row.cancelRequested) return undefined;
-    if (row.waiting && row.waiting.for !== 'input' && row.waiting.for !== 'dependency') return undefined;
-    const latest = Math.max(row.deadlineAt, now);
+    if (row.deadlineAt === null || row.cancelRequested || (row.kind === 'message' && standing.has(row.id)))
+      return undefined;
+    const isWaiting = row.waiting !== null && row.waiting.for !== 'input' && row.waiting.for !== 'dependency';
+    if (isWaiting && row.state === 'queued') return undefined;
+    // What an agent says of itself is not believed for ever: the look is only later.
+    const latest = isWaiting || slow.has(row.id) ? Infinity : Math.max(row.deadlineAt, now);
     if (row.kind === 'message' && !row.closed && !isWoken(after, 'deadline', row.id, latest))
       return `nothing looks whether the deadline of ${short(row.id)} has passed`;
     return row.kind === 'outside' && !isSettled(row.state) && !isWoken(after, 'heartbeat', row.id, latest)

@@ -115,7 +115,7 @@ function checkGivenUp(moment: Moment): string | undefined {
     const isFinal = commandIf(moment, 'sendFailed')?.isFinal === true;
     if (row.reason === 'undeliverable' && (was?.attempt ?? 0) < 2 && !isFinal)
       return `${short(row.id)} was given up after ${was?.attempt} attempts`;
-    const isGivenUp = ['undeliverable', 'session_gone', 'capacity'].includes(row.reason ?? '');
+    const isGivenUp = ['undeliverable', 'session_gone', 'capacity', 'login'].includes(row.reason ?? '');
     const root = after.executions.get(row.rootId);
     return isGivenUp && root && !root.closed && root.verdict === null
       ? `${short(root.id)} does not say so`

@@ -1,4 +1,6 @@
+import type { Execution } from '../../../src/ledger/execution.ts';
 import { isSettled } from '../../../src/ledger/execution.ts';
+import type { Turn } from '../../../src/ledger/turn.ts';
 import { short } from '../calls.ts';
 import { isOfTurn } from '../choice.ts';
 import type { Moment, Property } from '../moment.ts';
@@ -28,6 +30,12 @@ function checkLane({ after }: Moment): string | undefined {
   });
 }
 
+function activeTurns({ turns, owners }: Moment['after'], id: Execution['id']): number {
+  return [...turns.values()].filter(
+    (turn) => turn.state !== 'ended' && listed(owners, turn.id).some((row) => row.id === id),
+  ).length;
+}
+
 function checkOwners({ after }: Moment): string | undefined {
   return firstOf(after.turns.values(), (turn) => {
     const owners = listed(after.owners, turn.id);
@@ -36,7 +44,12 @@ function checkOwners({ after }: Moment): string | undefined {
     if (stray)
       return `${short(stray.id)} runs in ${short(stray.runsIn)} and owns ${short(turn.id)} of another session`;
     if (turn.state !== 'ended' || turn.status === 'refused' || turn.status === 'joined') return undefined;
-    const open = owners.find((row) => !isSettled(row.state));
+    // A message whose turn met a limit is queued again, or runs again; nothing else outlives its turn.
+    const isDeferred = (row: Execution): boolean =>
+      row.kind === 'message' &&
+      turn.status === 'failed' &&
+      (after.inputs.has(row.id) || activeTurns(after, row.id) > 0);
+    const open = owners.find((row) => !isSettled(row.state) && !isDeferred(row));
     return open && `${short(turn.id)} ended, and its owner ${short(open.id)} did not settle`;
   });
 }
@@ -61,8 +74,14 @@ function checkWhere({ after }: Moment): string | undefined {
 
 function checkSentOnce({ after }: Moment): string | undefined {
   return firstOf(after.turnsOf, ([id, turns]) => {
-    const sent = turns.filter((turn) => turn.status !== 'refused' && turn.status !== 'joined');
-    return sent.length > 1 ? `${short(id)} was given to ${sent.length} turns` : undefined;
+    const sent = turns
+      .filter((turn) => turn.status !== 'refused' && turn.status !== 'joined')
+      .sort((a, b) => a.createdAt - b.createdAt);
+    // Sent again, it says so, and the turn before it had failed.
+    const isMarked = (turn: Turn, index: number): boolean =>
+      sent[index - 1]?.status === 'failed' && turn.text.startsWith(`[stemma ${id} again #`);
+    const unmarked = sent.filter((turn, index) => index > 0 && !isMarked(turn, index));
+    return unmarked.length > 0 ? `${short(id)} was given to ${sent.length} turns` : undefined;
   });
 }
 
@@ -129,7 +148,10 @@ export const turnProperties: readonly Property[] = [
     name: 'a message is queued or in one turn, and a continuation exists only with its turn',
     check: checkWhere,
   },
-  { name: 'a text is given to one turn, unless it was refused or joined another', check: checkSentOnce },
+  {
+    name: 'a text is given to one turn, unless it was refused, joined another, or met a limit and says so',
+    check: checkSentOnce,
+  },
   {
     name: 'an end counts exactly for a turn that was seen to begin, and carries what lives on',
     check: checkEnd,

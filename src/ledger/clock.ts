@@ -1,0 +1,95 @@
+import type { Draft } from './decision.ts';
+import type { Execution, Waiting } from './execution.ts';
+import { isSettled, stopsClock, waitsForLimit } from './execution.ts';
+import type { Asking } from './questions.ts';
+import { ask } from './questions.ts';
+import { defaultTimeoutMs } from './registration.ts';
+import { isOverspent } from './spending.ts';
+
+/*
+ * The clock of a message starts with the lane. It stands still while the message waits for capacity, a sign-in, its lane, a
+ * slot or a workspace, and while something below it waits for a usage limit or a sign-in.
+ */
+
+/** Whether it was cancelled already, has used more than it was given, or its clock runs and has run out. */
+export function* mustEnd(row: Execution, now: number): Asking<boolean> {
+  return row.cancelRequested !== null || isOverspent(row) || (yield* deadlineOf(row)) <= now;
+}
+
+/**
+ * When its clock will have run out, as far as is known now: infinitely late without a deadline, and while it or something
+ * below it waits for what only a person or a provider can end.
+ */
+export function* deadlineOf(row: Execution): Asking<number> {
+  if (row.deadlineAt === null) return Infinity;
+  let latest = row.deadlineAt + (row.waiting ? standingMs(row, row.waiting, row) : 0);
+  if (row.kind !== 'message') return latest;
+  for (const below of yield* ask('waitingIn', row.rootId)) {
+    if (below.id === row.id || !below.waiting || !waitsForLimit(below.waiting)) continue;
+    if (includes(yield* messagesAbove(yield* parentOf(below)), row))
+      latest = Math.max(latest, row.deadlineAt + standingMs(below, below.waiting, row));
+  }
+  for (const notice of yield* ask('limitedNotices', row.rootId))
+    if (includes(yield* messagesAbove(yield* ask('execution', notice.countedOn)), row)) return Infinity;
+  return latest;
+}
+
+/**
+ * For how long the clock of a message stands still because of this wait, its own or one below it. Within a turn it is the
+ * agent that says so, and an agent may hang: until the instant it gave, else for as long as the message may take.
+ */
+function standingMs(waits: Execution, waiting: Waiting, message: Execution): number {
+  if (!stopsClock(waiting)) return 0;
+  if (waits.state === 'queued' || !waitsForLimit(waiting)) return Infinity;
+  if (waiting.until !== undefined) return Math.max(0, waiting.until - waiting.since);
+  return message.timeoutMs ?? defaultTimeoutMs;
+}
+
+/** For how long it has stood still by now. */
+function stoodMs(now: number, waits: Execution, waiting: Waiting, message: Execution): number {
+  return Math.max(0, Math.min(now - waiting.since, standingMs(waits, waiting, message)));
+}
+
+function includes(messages: readonly Execution[], row: Execution): boolean {
+  return messages.some((message) => message.id === row.id);
+}
+
+/** The unclosed messages with a deadline from this execution up to its root, or up to what was detached. */
+export function* messagesAbove(from: Execution | undefined): Asking<Execution[]> {
+  const messages: Execution[] = [];
+  for (let row = from; row; row = row.detachedAt === null ? yield* parentOf(row) : undefined)
+    if (row.kind === 'message' && !row.closed && row.deadlineAt !== null) messages.push(row);
+  return messages;
+}
+
+/** The execution above, if it counts there. */
+export function* parentOf(row: Execution): Asking<Execution | undefined> {
+  return row.parentId === null || row.detachedAt !== null ? undefined : yield* ask('execution', row.parentId);
+}
+
+/** Moves a deadline by as long as its clock stood still, and owes the look at it. */
+export function shiftDeadline(draft: Draft, row: Execution, byMs: number): void {
+  if (row.deadlineAt === null || row.closed) return;
+  const deadlineAt = row.deadlineAt + Math.max(0, byMs);
+  draft.patch(row.id, { deadlineAt });
+  draft.wake('deadline', row.id, deadlineAt);
+}
+
+/** Where the deadline of what waited lies when it goes on, or ends: moved by as long as its clock stood still. */
+export function shiftedDeadline(draft: Draft, row: Execution): { deadlineAt?: number } {
+  if (row.deadlineAt === null || row.waiting === null || !stopsClock(row.waiting)) return {};
+  const deadlineAt = row.deadlineAt + stoodMs(draft.now, row, row.waiting, row);
+  draft.wake('deadline', row.id, deadlineAt);
+  return { deadlineAt };
+}
+
+/** It does not wait any more: its clock, and those of the messages above it, go on. What it shows is left to the caller. */
+export function* resumeClocks(draft: Draft, row: Execution): Asking<void> {
+  const { waiting } = row;
+  if (!waiting || isSettled(row.state)) return;
+  const shifted = shiftedDeadline(draft, row);
+  if (shifted.deadlineAt !== undefined) draft.patch(row.id, shifted);
+  if (!waitsForLimit(waiting)) return;
+  for (const above of yield* messagesAbove(yield* parentOf(row)))
+    shiftDeadline(draft, above, stoodMs(draft.now, row, waiting, above));
+}
