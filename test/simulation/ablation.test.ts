@@ -16,11 +16,11 @@ const known: Readonly<Record<RuleName, number>> = {
   sendProof: 12,
   handedBack: 21,
   cancelLatch: 3,
-  cancelWaives: 42,
+  cancelWaives: 52,
   stepDown: 14328,
   refuseEnded: 93,
-  advanceOnce: 54,
-  budgetStop: 6,
+  advanceOnce: 142,
+  budgetStop: 136,
 };
 /** How many other seeds are tried before a rule counts as not needed. */
 const searched = 6000;
