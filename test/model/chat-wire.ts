@@ -155,6 +155,7 @@ async function writeCall(step: Extract<Step, { do: 'call' }>, answer: Answer): P
 }
 
 const failures: Readonly<Record<number, { readonly type: string; readonly code: string }>> = {
+  400: { type: 'invalid_request_error', code: 'invalid_request' },
   401: { type: 'invalid_request_error', code: 'invalid_api_key' },
   429: { type: 'requests', code: 'rate_limit_exceeded' },
 };

@@ -1,0 +1,122 @@
+import { type OpencodeApi, Unreadable } from './api.ts';
+import type { Signal } from './signal.ts';
+import type { SessionState } from './state.ts';
+import {
+  type AskedQuestion,
+  messageList,
+  permissionList,
+  questionList,
+  readRecorded,
+  type Recorded,
+  sessionList,
+  statusMap,
+  toChild,
+  toPermission,
+  toQuestion,
+  toStatus,
+} from './wire.ts';
+
+/** What the server says of a session at one moment. */
+export interface Reading {
+  /** The newest messages, oldest first. */
+  readonly messages: readonly Recorded[];
+  /** What the session does, as signals; empty when it is idle. */
+  readonly status: readonly Signal[];
+  readonly children: readonly Signal[];
+  readonly questions: readonly AskedQuestion[];
+  /** For each task that we know of: its last messages, and whether it is idle. */
+  readonly tasks: readonly Signal[];
+}
+
+const messagesRead = 200;
+
+/** Reads what is known of a session. Throws `Unreadable`. */
+export async function readSession(api: OpencodeApi, state: SessionState): Promise<Reading> {
+  const { sessionId } = state;
+  // The status first: a session that is idle now has finished what the list shows.
+  const statuses = await api.read('/session/status', statusMap);
+  const messages = await api.read(`/session/${sessionId}/message?limit=${messagesRead}`, messageList);
+  const children = await api.read(`/session/${sessionId}/children`, sessionList);
+  const permissions = await api.read('/permission', permissionList);
+  const questions = await api.read('/question', questionList);
+  const tasks: Signal[] = [];
+  for (const taskId of Object.keys(state.tasks)) {
+    tasks.push(...(await readTask(api, taskId)));
+    if (statuses[taskId] === undefined) tasks.push({ type: 'idle', sessionId: taskId });
+  }
+  const status = statuses[sessionId];
+  return {
+    messages,
+    status: status ? toStatus(sessionId, status) : [],
+    children: children.flatMap(toChild),
+    questions: [...permissions.map(toPermission), ...questions.map(toQuestion)],
+    tasks,
+  };
+}
+
+async function readTask(api: OpencodeApi, taskId: string): Promise<Signal[]> {
+  try {
+    const messages = await api.read(`/session/${taskId}/message?limit=2`, messageList);
+    return messages.flatMap(readRecorded);
+  } catch (error) {
+    if (error instanceof Unreadable && error.status !== undefined) return [];
+    throw error;
+  }
+}
+
+/**
+ * The reading as the signals that would have told of it. Pure. The record does not say when the agent was idle: a text that
+ * came after the last word of the one before began a turn of its own.
+ */
+export function replay(reading: Reading, isNewProcess: boolean): Signal[] {
+  const { messages } = reading;
+  const signals: Signal[] = [...reading.children];
+  let last: Recorded | undefined;
+  messages.forEach((message, index) => {
+    if (message.info.role === 'user' && last && isBoundary(last, message, messages.slice(index + 1)))
+      signals.push(...closing(last));
+    signals.push(...readRecorded(message));
+    if (message.info.role === 'assistant') last = message;
+  });
+  signals.push(...reading.tasks, ...reading.status);
+  if (reading.status.length > 0 || !last) return signals;
+  // A process that has just been started works on nothing; what the one before it was at died with it.
+  const isCutOff =
+    isNewProcess && last.info.role === 'assistant' && last.info.finish === 'tool-calls' && !last.info.error;
+  if (isWhole(last) && !isCutOff) signals.push(idleOf(last));
+  else if (isNewProcess) signals.push({ type: 'broken', isTold: false });
+  return signals;
+}
+
+/** Texts of a record that was not ours so far: everything before what is open now. */
+export function pastOf(reading: Reading, state: SessionState): Signal {
+  const ours = new Set(Object.values(state.deliveries).map(({ messageId }) => messageId));
+  const { messages, status } = reading;
+  const firstOurs = messages.findIndex(({ info }) => ours.has(info.id));
+  const lastUser = messages.findLastIndex(({ info }) => info.role === 'user');
+  const open = firstOurs >= 0 ? firstOurs : status.length > 0 ? lastUser : -1;
+  const past = open >= 0 ? messages.slice(0, open) : messages;
+  return { type: 'known', messageIds: past.map(({ info }) => info.id) };
+}
+
+function isBoundary(last: Recorded, user: Recorded, later: readonly Recorded[]): boolean {
+  const { info } = last;
+  if (info.role !== 'assistant') return false;
+  const isAnswered = later.some((message) => message.info.role === 'assistant');
+  if (info.time.completed === undefined) return isAnswered;
+  // Between two requests of one turn a text may come in as well.
+  if (info.finish === 'tool-calls' && !info.error) return false;
+  return user.info.time.created >= info.time.completed;
+}
+
+function closing(last: Recorded): Signal[] {
+  return isWhole(last) ? [idleOf(last)] : [{ type: 'broken', isTold: true }];
+}
+
+function isWhole({ info }: Recorded): boolean {
+  return info.role === 'assistant' && info.time.completed !== undefined;
+}
+
+function idleOf({ info }: Recorded): Signal {
+  return { type: 'idle', sessionId: info.sessionID };
+}

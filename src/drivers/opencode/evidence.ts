@@ -1,0 +1,61 @@
+import { pause } from '../../base/pause.ts';
+import type { Evidence } from '../port.ts';
+import type { OpencodeSession } from './session.ts';
+import { messageIdOf, type SessionState } from './state.ts';
+import { z } from 'zod';
+
+const settleMs = 400;
+const oneMessage = z.looseObject({ info: z.looseObject({ id: z.string() }) });
+
+/**
+ * What opencode's record says of a text. A text that nobody answered while the agent is idle would go along with the next
+ * request: it is removed from the record, and then it is absent for good. opencode refuses that while it is at work.
+ */
+export async function evidenceOf(session: OpencodeSession, deliveryId: string): Promise<Evidence> {
+  const known = consumed(session.state, deliveryId);
+  if (known) return known;
+  if (session.hasExited) return evidenceOfTheDead(session.state, deliveryId);
+  // A text is in the record some moments after opencode accepted it: two looks with a moment between them.
+  const first = await look(session, deliveryId);
+  if (first !== 'absent' && first !== 'left') return first;
+  await pause(session.clock, settleMs);
+  const second = await look(session, deliveryId);
+  if (second === 'left') return remove(session, deliveryId);
+  return second === 'absent' ? { state: 'absent' } : second;
+}
+
+async function look(session: OpencodeSession, deliveryId: string): Promise<Evidence | 'absent' | 'left'> {
+  if (!(await session.flushed()))
+    return session.hasExited ? evidenceOfTheDead(session.state, deliveryId) : { state: 'unknown' };
+  const known = consumed(session.state, deliveryId);
+  if (known) return known;
+  const path = `/session/${session.id}/message/${messageIdOf(deliveryId)}`;
+  const answer = await session.api.call('GET', path);
+  if (answer.outcome === 'refused') return answer.status === 404 ? 'absent' : { state: 'unknown' };
+  if (answer.outcome === 'lost' || !oneMessage.safeParse(answer.result).success) return { state: 'unknown' };
+  return session.state.turn || session.state.isBusy ? { state: 'queued' } : 'left';
+}
+
+/** Takes a text out of the record of an idle agent. */
+export async function remove(session: OpencodeSession, deliveryId: string): Promise<Evidence> {
+  const path = `/session/${session.id}/message/${messageIdOf(deliveryId)}`;
+  const answer = await session.api.call('DELETE', path);
+  if (!(await session.flushed())) return { state: 'unknown' };
+  const known = consumed(session.state, deliveryId);
+  if (known) return known;
+  if (answer.outcome === 'ok' || (answer.outcome === 'refused' && answer.status === 404)) {
+    session.take({ type: 'removed', sessionId: session.id, messageId: messageIdOf(deliveryId) });
+    return { state: 'absent' };
+  }
+  return answer.outcome === 'refused' && answer.status === 409 ? { state: 'queued' } : { state: 'unknown' };
+}
+
+function consumed(state: SessionState, deliveryId: string): Evidence | undefined {
+  const turnId = state.deliveries[deliveryId]?.turnId;
+  return turnId === undefined ? undefined : { state: 'consumed', nativeTurnId: turnId };
+}
+
+/** Its record can be read again by the next process only. A text that never set out is with nobody. */
+function evidenceOfTheDead(state: SessionState, deliveryId: string): Evidence {
+  return state.deliveries[deliveryId] === undefined ? { state: 'absent' } : { state: 'unknown' };
+}

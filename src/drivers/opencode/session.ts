@@ -1,0 +1,277 @@
+import type { CancelTimer, Clock } from '../../base/clock.ts';
+import { pause } from '../../base/pause.ts';
+import { Serial } from '../../base/serial.ts';
+import { endGroup } from '../../processes/group.ts';
+import { isAlive } from '../../processes/process-identity.ts';
+import type { OpenRequest } from '../port.ts';
+import { OpencodeApi, Unreadable } from './api.ts';
+import { pastOf, readSession, replay } from './catch-up.ts';
+import { EventStream } from './event-stream.ts';
+import type { Journal } from './journal.ts';
+import { Questions } from './questions.ts';
+import { reduce } from './reduce.ts';
+import type { OpencodeServer } from './server.ts';
+import type { Signal } from './signal.ts';
+import { isOurs, type SessionState } from './state.ts';
+import { type AskedQuestion, markName, readEvent } from './wire.ts';
+
+const livenessMs = 400;
+const idleDoubtMs = 5_000;
+const markMs = 10_000;
+const betweenReadsMs = 100;
+const graceMs = 2_000;
+
+/** What a session begins with. */
+export interface SessionParts {
+  readonly request: OpenRequest;
+  readonly server: OpencodeServer;
+  readonly clock: Clock;
+  readonly journal: Journal;
+  readonly state: SessionState;
+  /** Nothing of the session was ever heard: what its record has is past, but for our open texts. */
+  readonly isNew: boolean;
+  /** The process was started just now: it works on nothing. */
+  readonly isNewProcess: boolean;
+}
+
+/**
+ * One conversation on its own server: hears its stream, keeps what it heard, and tells what it means, strictly in order.
+ * While the stream is broken, what is heard waits until the record was read.
+ */
+export class OpencodeSession {
+  readonly api: OpencodeApi;
+  readonly request: OpenRequest;
+  readonly clock: Clock;
+  readonly server: OpencodeServer;
+  readonly questions: Questions;
+  /** One text, interruption or withdrawal at a time. */
+  readonly serial = new Serial();
+  hasExited = false;
+  readonly #journal: Journal;
+  readonly #stream: EventStream;
+  #state: SessionState;
+  #isPast: boolean;
+  #isNewProcess: boolean;
+  #held: unknown[] | undefined = [];
+  #isMuted = false;
+  #waiters: (() => void)[] = [];
+  #marks = 0;
+  #markSeen = '';
+  #cancelCheck: CancelTimer | undefined;
+  #cancelDoubt: CancelTimer | undefined;
+  readonly #readings = new Serial();
+  readonly #over = new AbortController();
+
+  constructor({ request, server, clock, journal, state, isNew, isNewProcess }: SessionParts) {
+    this.request = request;
+    this.server = server;
+    this.clock = clock;
+    this.api = new OpencodeApi(server);
+    this.questions = new Questions(this.api, request.profile);
+    this.#journal = journal;
+    this.#state = state;
+    this.#isPast = isNew;
+    this.#isNewProcess = isNewProcess;
+    this.#stream = new EventStream(this.api, clock, {
+      onOpen: () => void this.#readings.run(() => this.#catchUp()),
+      onBroken: () => {
+        this.#held = [];
+        this.#check();
+      },
+      onEvent: (event) => this.#hear(event),
+    });
+  }
+
+  get id(): string {
+    return this.#state.sessionId;
+  }
+
+  /** After everything that was heard and kept so far. */
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  /** Begins to listen. */
+  start(): void {
+    this.#stream.start();
+    this.#check();
+  }
+
+  /** Resolves once the record was read and the stream is heard; false at the deadline, or when the process has died. */
+  async ready(withinMs: number): Promise<boolean> {
+    return (await this.until(() => (this.#held === undefined ? true : undefined), withinMs)) ?? false;
+  }
+
+  /** Takes in a signal, at its place in the order. */
+  take(signal: Signal): void {
+    const before = this.#state;
+    const { state, events } = reduce(before, signal);
+    if (state === before && events.length === 0) return;
+    try {
+      this.#journal.append(signal);
+    } catch (error) {
+      // What cannot be kept is told all the same; a restart may tell it again.
+      this.#tell([
+        { type: 'noise', what: `the journal cannot be written: ${String(error)}`, position: before.position },
+      ]);
+    }
+    this.#state = state;
+    this.#tell(events);
+    this.#wake();
+  }
+
+  /** Resolves with what `read` gives as soon as it is defined; undefined at the deadline, or when nothing is heard any more. */
+  until<Value>(read: () => Value | undefined, withinMs: number): Promise<Value | undefined> {
+    return new Promise((resolve) => {
+      const finish = (value: Value | undefined): void => {
+        cancel();
+        this.#waiters = this.#waiters.filter((other) => other !== look);
+        resolve(value);
+      };
+      const look = (): void => {
+        const value = read();
+        if (value !== undefined || this.hasExited || this.#isMuted) finish(value);
+      };
+      const cancel = this.clock.after(withinMs, () => finish(undefined));
+      this.#waiters.push(look);
+      look();
+    });
+  }
+
+  /**
+   * The barrier: true when everything that the server had said before this call was taken in. A mark is put into the session's
+   * metadata, and comes back on the stream at its place.
+   */
+  async flushed(withinMs = markMs): Promise<boolean> {
+    const deadline = this.clock.monotonic() + withinMs;
+    if (!(await this.ready(withinMs))) return false;
+    const mark = `${process.pid}-${Math.floor(this.clock.monotonic())}-${++this.#marks}`;
+    const answer = await this.api.call('PATCH', `/session/${this.id}`, { metadata: { [markName]: mark } });
+    if (answer.outcome !== 'ok') return false;
+    const isSeen = (): true | undefined =>
+      this.#markSeen === mark && this.#held === undefined ? true : undefined;
+    return (await this.until(isSeen, deadline - this.clock.monotonic())) ?? false;
+  }
+
+  /** Hears and tells nothing any more. */
+  async close(): Promise<void> {
+    this.#isMuted = true;
+    this.#over.abort();
+    this.#cancelCheck?.();
+    this.#cancelDoubt?.();
+    this.#wake();
+    await this.#stream.close();
+  }
+
+  #tell(events: readonly Parameters<OpenRequest['emit']>[0][]): void {
+    for (const event of events) if (!this.#isMuted) this.request.emit(event);
+  }
+
+  #wake(): void {
+    for (const look of [...this.#waiters]) look();
+  }
+
+  #hear(event: unknown): void {
+    if (this.#held) {
+      this.#held.push(event);
+      return;
+    }
+    const read = readEvent(event);
+    if (Array.isArray(read)) for (const signal of read) this.#takeLive(signal);
+    else if ('mark' in read) {
+      if (read.sessionId === this.id) this.#markSeen = read.mark;
+      this.#wake();
+    } else this.#takeQuestion(read);
+  }
+
+  #takeLive(signal: Signal): void {
+    this.take(signal);
+    if (signal.type === 'settled') this.questions.settled(signal.questionId);
+    if (signal.type === 'idle' && signal.sessionId === this.id && this.#state.turn) this.#doubt();
+  }
+
+  #takeQuestion(asked: AskedQuestion): void {
+    if (!isOurs(this.#state, asked.signal.sessionId)) return;
+    if (this.questions.take(asked)) this.take(asked.signal);
+  }
+
+  /** It says that it is idle, and its last message is not closed: that comes at once, or it never will. */
+  #doubt(): void {
+    this.#cancelDoubt?.();
+    this.#cancelDoubt = this.clock.after(idleDoubtMs, () => void this.#readings.run(() => this.#lookAgain()));
+  }
+
+  async #lookAgain(): Promise<void> {
+    const { turn } = this.#state;
+    if (!turn || this.hasExited) return;
+    const unfinished = turn.newest?.completedAt === undefined ? turn.newest?.messageId : undefined;
+    if (!(await this.#read())) return;
+    const now = this.#state.turn;
+    if (now && now.newest?.messageId === unfinished && !this.#isAtWork)
+      this.take({ type: 'broken', isTold: true });
+  }
+
+  /** Whether the last reading showed the session at work. */
+  #isAtWork = false;
+
+  async #catchUp(): Promise<void> {
+    this.#held ??= [];
+    while (!this.#over.signal.aborted && !this.hasExited) {
+      if (await this.#read()) break;
+      await pause(this.clock, betweenReadsMs, this.#over.signal);
+    }
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const event of held) this.#hear(event);
+    this.#wake();
+  }
+
+  /** Reads the record and takes in what it tells; false when it cannot be read now. */
+  async #read(): Promise<boolean> {
+    try {
+      const reading = await readSession(this.api, this.#state);
+      this.#isAtWork = reading.status.length > 0;
+      if (this.#isPast) this.take(pastOf(reading, this.#state));
+      this.#isPast = false;
+      for (const signal of replay(reading, this.#isNewProcess)) this.take(signal);
+      this.#isNewProcess = false;
+      const { turn, tasks } = this.#state;
+      for (const asked of reading.questions) {
+        // opencode keeps questions that an abort has ended.
+        const isOpen =
+          asked.signal.sessionId === this.id
+            ? turn?.newest?.messageId === asked.callMessageId
+            : turn || tasks[asked.signal.sessionId];
+        if (isOpen && (asked.signal.sessionId !== this.id || turn?.newest?.completedAt === undefined))
+          this.#takeQuestion(asked);
+      }
+      return true;
+    } catch (error) {
+      if (error instanceof Unreadable) return false;
+      throw error;
+    }
+  }
+
+  #check(): void {
+    this.#cancelCheck?.();
+    if (this.#isMuted || this.hasExited) return;
+    if (isAlive(this.server.identity)) {
+      this.#cancelCheck = this.clock.after(livenessMs, () => this.#check());
+      return;
+    }
+    this.hasExited = true;
+    void this.#bury();
+  }
+
+  /** What it had started is ended before its death is told. */
+  async #bury(): Promise<void> {
+    await this.#stream.close();
+    const ended = await endGroup(this.server.identity, { graceMs, clock: this.clock });
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const event of held) this.#hear(event);
+    const left = ended === 'unkillable' ? ', and something that it had started cannot be ended' : '';
+    this.take({ type: 'exited', reason: `the opencode server is gone${left}` });
+    this.#wake();
+  }
+}
