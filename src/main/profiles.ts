@@ -6,6 +6,7 @@ import type { AgentProfile } from '../drivers/port.ts';
 /** What each driver runs when a profile names no command. */
 const usualCommands: Readonly<Record<string, readonly string[]>> = {
   codex: ['codex'],
+  opencode: ['opencode'],
   script: ['cat'],
 };
 

@@ -13,6 +13,7 @@ import type { RunningServer, StartOptions } from '../cli/ports.ts';
 import type { ConfigFile } from '../contract/config-file.ts';
 import { acpDriver } from '../drivers/acp/driver.ts';
 import { codexDriver } from '../drivers/codex/driver.ts';
+import { opencodeDriver } from '../drivers/opencode/driver.ts';
 import type { Driver } from '../drivers/port.ts';
 import { scriptDriver } from '../drivers/script/script-driver.ts';
 import type { Records } from '../store/records.ts';
@@ -45,7 +46,12 @@ export interface Installation {
 /** The drivers that there are. `stopping`: aborted when the server stops, so that it waits for no agent to come up. */
 export function createDrivers(stopping = new AbortController().signal): Driver[] {
   const clock = systemClock;
-  return [codexDriver({ clock }), acpDriver({ clock, stopping }), scriptDriver({ clock })];
+  return [
+    codexDriver({ clock }),
+    opencodeDriver({ clock }),
+    acpDriver({ clock, stopping }),
+    scriptDriver({ clock }),
+  ];
 }
 
 /**

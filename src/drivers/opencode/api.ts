@@ -48,8 +48,10 @@ export class OpencodeApi {
         message: `${method} ${path}: ${response.status} ${text.slice(0, 300)}`,
       };
     } catch (error) {
-      const cause = error instanceof Error && error.cause ? ` (${String(error.cause)})` : '';
-      return { outcome: 'lost', message: `${method} ${path}: ${String(error)}${cause}` };
+      const { message, cause } =
+        error instanceof Error ? error : { message: String(error), cause: undefined };
+      const why = cause instanceof Error ? ` (${cause.message})` : '';
+      return { outcome: 'lost', message: `${method} ${path}: ${message}${why}` };
     }
   }
 

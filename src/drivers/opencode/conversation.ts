@@ -1,6 +1,6 @@
 import { pause } from '../../base/pause.ts';
 import { endGroup } from '../../processes/group.ts';
-import type { Conversation, Delivery, Evidence, Located, SendOutcome } from '../port.ts';
+import type { Capabilities, Conversation, Delivery, Evidence, Located, SendOutcome } from '../port.ts';
 import { evidenceOf, remove } from './evidence.ts';
 import { locateCall } from './locate.ts';
 import type { OpencodeSession } from './session.ts';
@@ -16,8 +16,11 @@ export class OpencodeConversation implements Conversation {
   readonly nativeId: string;
   readonly #session: OpencodeSession;
 
-  constructor(session: OpencodeSession) {
+  readonly capabilities: Capabilities;
+
+  constructor(session: OpencodeSession, provable: Capabilities) {
     this.#session = session;
+    this.capabilities = provable;
     this.nativeId = session.id;
   }
 

@@ -4,26 +4,14 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { parseJson } from '../../base/parse-json.ts';
 import { resolveProgram } from '../../processes/command.ts';
-import type { AgentProfile, Capabilities, Driver, Probe } from '../port.ts';
+import type { AgentProfile, Driver, Probe } from '../port.ts';
 import { dataDirectoryOf, type Place, placeOf, sandboxWarnings } from './environment.ts';
+import { capabilities } from './capabilities.ts';
 import { openConversation } from './open.ts';
 
 const probeMs = 10_000;
 /** The version whose behaviour this driver was built on and is tested against. */
 const provedVersion = '1.18.33';
-
-/** Shown by experiment with the real program; `docs/drivers/opencode.md` says by which. */
-const capabilities: Capabilities = {
-  steer: 'proven',
-  negativeProof: 'withdraw',
-  turnEnd: 'protocol',
-  backgroundTasks: false,
-  wakesByItself: true,
-  promptCancelsBackground: false,
-  resume: 'always',
-  locatesCalls: 'byOrder',
-  limits: true,
-};
 
 /** The driver for opencode. Each conversation has a server process of its own, which outlives this one. */
 export function opencodeDriver({ clock }: { readonly clock: Clock }): Driver {

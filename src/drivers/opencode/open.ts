@@ -3,6 +3,7 @@ import { endGroup } from '../../processes/group.ts';
 import { removeRecord } from '../../processes/recorded-launch.ts';
 import type { Opened, OpenRequest } from '../port.ts';
 import { OpencodeApi } from './api.ts';
+import { capabilitiesOf } from './capabilities.ts';
 import { OpencodeConversation } from './conversation.ts';
 import { placeOf, sandboxWarnings, sessionRules, toolServer, toolsName } from './environment.ts';
 import { Journal, sessionInJournal } from './journal.ts';
@@ -53,7 +54,8 @@ async function goOn(
     return failed(`the opencode server at ${server.url} lives but does not answer`);
   }
   await offerTools(request, api, session);
-  return { ok: true, how: 'adopted', conversation: new OpencodeConversation(session) };
+  const conversation = new OpencodeConversation(session, await capabilitiesOf(api));
+  return { ok: true, how: 'adopted', conversation };
 }
 
 async function begin(
@@ -80,8 +82,9 @@ async function begin(
     return failed('the opencode server does not answer');
   }
   for (const what of sandboxWarnings(request.profile)) session.take({ type: 'noise', what });
+  const conversation = new OpencodeConversation(session, await capabilitiesOf(api));
   const how = nativeId !== undefined && found.id === nativeId ? 'resumed' : 'started';
-  return { ok: true, how, conversation: new OpencodeConversation(session) };
+  return { ok: true, how, conversation };
 }
 
 /** Opens the journal, tells what may not have been processed, and begins to listen. */

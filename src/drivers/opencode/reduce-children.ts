@@ -1,5 +1,6 @@
 import type { Draft } from './draft.ts';
 import type { Signal, ToolSignal } from './signal.ts';
+import { usageOf } from './turn-changes.ts';
 
 /** A call that leaves its sub-agent behind: from now on that is work in the background. */
 export function startTask(draft: Draft, { childId, sessionId }: ToolSignal): void {
@@ -23,12 +24,15 @@ export function reduceChild(draft: Draft, signal: Extract<Signal, { sessionId: s
   if (signal.type === 'idle') return endTask(draft, signal.sessionId);
 }
 
-function countTokens(draft: Draft, signal: Extract<Signal, { type: 'assistant' }>): void {
+/** Adds what a request has used to its turn, and tells of it. */
+export function countTokens(draft: Draft, signal: Extract<Signal, { type: 'assistant' }>): void {
   const { turn } = draft.state;
   const { inputTokens: input, outputTokens: output, usd, messageId } = signal;
-  const known = turn?.usage[messageId];
-  if (!turn || (known?.input === input && known.output === output && known.usd === usd)) return;
+  const known = turn?.usage[messageId] ?? { input: 0, output: 0, usd: 0 };
+  if (!turn || (known.input === input && known.output === output && known.usd === usd)) return;
   draft.setTurn({ usage: { ...turn.usage, [messageId]: { input, output, usd } } });
+  const { usage } = usageOf({ ...turn, usage: { ...turn.usage, [messageId]: { input, output, usd } } });
+  if (usage) draft.emit({ type: 'usage', nativeTurnId: turn.id, usage });
 }
 
 function noteCall(draft: Draft, { partId, sessionId, tool, status }: ToolSignal): void {

@@ -1,7 +1,7 @@
 import { assertNever } from '../../base/assert-never.ts';
 import type { DriverEvent } from '../port.ts';
 import { Draft } from './draft.ts';
-import { reduceChild, startTask } from './reduce-children.ts';
+import { countTokens, reduceChild, startTask } from './reduce-children.ts';
 import type { AssistantSignal, Signal, ToolSignal } from './signal.ts';
 import { type DeliveryState, isOurs, type SessionState } from './state.ts';
 import { bounded } from './transcript.ts';
@@ -140,8 +140,7 @@ function hearAssistant(draft: Draft, signal: AssistantSignal): void {
     stopLimit(draft);
     draft.setTurn({ newest: signal, answer: {} });
   }
-  const { inputTokens: input, outputTokens: output, usd, messageId } = signal;
-  draft.setTurn({ usage: { ...draft.state.turn?.usage, [messageId]: { input, output, usd } } });
+  countTokens(draft, signal);
 }
 
 function hearText(draft: Draft, signal: Extract<Signal, { type: 'text' | 'reasoning' }>): void {

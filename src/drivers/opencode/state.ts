@@ -100,7 +100,7 @@ const base32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
  */
 export function messageIdOf(deliveryId: string): string {
   const born = /^[a-z]{3}_([0-9A-HJKMNP-TV-Z]{10})/.exec(deliveryId)?.[1] ?? '';
-  const ms = [...born].reduce((value, digit) => value * 32n + BigInt(base32.indexOf(digit)), 0n);
+  const ms = born.split('').reduce((value, digit) => value * 32n + BigInt(base32.indexOf(digit)), 0n);
   const time = BigInt.asUintN(48, ms * 0x1000n)
     .toString(16)
     .padStart(12, '0');

@@ -92,7 +92,8 @@ function statusOf(
   return turn.newest?.finish === 'error' ? 'failed' : 'succeeded';
 }
 
-function usageOf(turn: RunningTurn): { usage?: Usage } {
+/** What the requests of a turn have used, its sub-agents' included. */
+export function usageOf(turn: RunningTurn): { usage?: Usage } {
   const all = Object.values(turn.usage);
   if (all.length === 0) return {};
   const sum = (read: (one: (typeof all)[number]) => number): number =>
@@ -115,8 +116,10 @@ function tellTaken(draft: Draft, text: WaitingText): void {
   const nativeTurnId = draft.state.turn?.id ?? '';
   const deliveryId = deliveryOf(draft.state, text.messageId);
   const typed = deliveryId === undefined ? typedIn(text) : undefined;
+  const taskId = text.isSynthetic ? taskIn(text) : undefined;
   if (deliveryId !== undefined) draft.emit({ type: 'taken', nativeTurnId, deliveryId });
   else if (typed) draft.emit({ type: 'typed', nativeTurnId, typed });
+  else if (taskId !== undefined) draft.emit({ type: 'taskTold', nativeTurnId, taskId });
   tellUser(draft, text);
 }
 
