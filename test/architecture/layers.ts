@@ -29,6 +29,7 @@ export const places: readonly Place[] = [
   { path: 'store/sqlite', may: ['base', 'ledger', 'wakeups/rows.ts', 'store'] },
   { path: 'drivers/acp', may: ['base', 'drivers/port.ts', 'processes'] },
   { path: 'drivers/codex', may: ['base', 'drivers/port.ts', 'processes'] },
+  { path: 'drivers/opencode', may: ['base', 'drivers/port.ts', 'processes'] },
   { path: 'drivers/demo', may: ['base', 'drivers/port.ts', 'processes'] },
   { path: 'drivers/script', may: ['base', 'drivers/port.ts', 'processes'] },
   { path: 'drivers/conformance', may: ['base', 'drivers/port.ts', 'processes'] },

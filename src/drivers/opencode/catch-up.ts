@@ -3,18 +3,13 @@ import type { Signal } from './signal.ts';
 import type { SessionState } from './state.ts';
 import {
   type AskedQuestion,
-  messageList,
-  permissionList,
-  questionList,
   readRecorded,
-  type Recorded,
-  sessionList,
-  statusMap,
   toChild,
   toPermission,
   toQuestion,
   toStatus,
-} from './wire.ts';
+} from './read-event.ts';
+import { messageList, permissionList, questionList, type Recorded, sessionList, statusMap } from './wire.ts';
 
 /** What the server says of a session at one moment. */
 export interface Reading {

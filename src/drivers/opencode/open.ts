@@ -65,7 +65,8 @@ async function begin(
   nativeId: string | undefined,
 ): Promise<Opened> {
   const api = new OpencodeApi(server);
-  const toolless = await whyToolless(request, api);
+  // Both make it load what its first turn needs.
+  const [toolless, provable] = await Promise.all([whyToolless(request, api), capabilitiesOf(api)]);
   if (toolless !== undefined) {
     await giveUp(request, server, clock);
     return failed(`the agent's tools cannot be reached: ${toolless}`);
@@ -82,7 +83,7 @@ async function begin(
     return failed('the opencode server does not answer');
   }
   for (const what of sandboxWarnings(request.profile)) session.take({ type: 'noise', what });
-  const conversation = new OpencodeConversation(session, await capabilitiesOf(api));
+  const conversation = new OpencodeConversation(session, provable);
   const how = nativeId !== undefined && found.id === nativeId ? 'resumed' : 'started';
   return { ok: true, how, conversation };
 }
@@ -124,7 +125,7 @@ async function find(request: OpenRequest, api: OpencodeApi, nativeId: string): P
   return { ok: false, code: 'SESSION_GONE', message: `opencode has no conversation ${nativeId} any more` };
 }
 
-/** Why the tools cannot be had. opencode would go on without them. This is also what makes it load everything it needs. */
+/** Why the tools cannot be had. opencode would go on without them. */
 async function whyToolless(request: OpenRequest, api: OpencodeApi): Promise<string | undefined> {
   const status = await toolState(api);
   if (!request.tools || status === 'connected') return undefined;

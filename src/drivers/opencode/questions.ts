@@ -1,6 +1,6 @@
 import type { AgentProfile } from '../port.ts';
 import type { OpencodeApi } from './api.ts';
-import type { AskedQuestion } from './wire.ts';
+import type { AskedQuestion } from './read-event.ts';
 
 const nobody = 'Nobody is here to permit this. Do without it.';
 const noAnswer = 'Nobody is here to answer. Decide yourself.';

@@ -13,7 +13,7 @@ import { reduce } from './reduce.ts';
 import type { OpencodeServer } from './server.ts';
 import type { Signal } from './signal.ts';
 import { isOurs, type SessionState } from './state.ts';
-import { type AskedQuestion, markName, readEvent } from './wire.ts';
+import { type AskedQuestion, markName, readEvent } from './read-event.ts';
 
 const livenessMs = 400;
 const idleDoubtMs = 5_000;
