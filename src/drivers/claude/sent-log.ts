@@ -1,0 +1,161 @@
+import { appendFileSync, mkdirSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { assertNever } from '../../base/assert-never.ts';
+import { parseJson } from '../../base/parse-json.ts';
+import { readIfThere } from '../../base/read-if-there.ts';
+import { readRest, type Rest, restOf, writeRest } from './rest.ts';
+import { type ClaudeState, newState } from './state.ts';
+
+/*
+ * What we told an agent, noted beside its output before and after: with the output, that is the whole conversation, and an
+ * adopter needs nothing else. From time to time, when nothing runs, what the output meant so far is noted too, so that not
+ * all of it must be read again.
+ *
+ * Positions are bytes of output, counted on over the processes of a session, so that they never fall.
+ */
+
+const entry = z.discriminatedUnion('t', [
+  /** A process is about to be launched; its output begins at this position. */
+  z.object({ t: z.literal('process'), base: z.number(), usd: z.number().optional() }),
+  /** The process answers, and serves this conversation; everything before `at` was the opening. */
+  z.object({ t: z.literal('open'), id: z.string(), at: z.number() }),
+  /** A text is about to be written, under this UUID. */
+  z.object({ t: z.literal('text'), id: z.string(), uuid: z.string() }),
+  z.object({ t: z.literal('wrote'), id: z.string(), outcome: z.enum(['written', 'refused']) }),
+  /** Nothing runs at this position, and this is what is known. */
+  z.object({ t: z.literal('rest'), at: z.number(), state: z.unknown() }),
+  /** What became of a text whose process died. */
+  z.object({ t: z.literal('fate'), id: z.string(), fate: z.enum(['consumed', 'absent']) }),
+]);
+
+/** One line of the log, but for rests. */
+export type SentEntry = Exclude<z.infer<typeof entry>, { t: 'rest' }>;
+
+/** A text of the process that lives now, or lived last. `intended`: whether it was written is not known. */
+export interface SentText {
+  readonly id: string;
+  readonly uuid: string;
+  readonly outcome: 'intended' | 'written' | 'refused';
+}
+
+/** What is known of a text whose process died; without a fate, its record says. */
+export interface PastText {
+  readonly uuid: string;
+  readonly fate?: 'consumed' | 'absent';
+}
+
+const restsKept = 20;
+
+/** The log of one session's directory. Reading it again gives the same state. */
+export class SentLog {
+  readonly #file: string;
+  base = 0;
+  usd: number | undefined;
+  /** The conversation, once its current process has answered. */
+  open: { readonly id: string; readonly at: number } | undefined;
+  /** The conversation of this directory, whichever process served it last. */
+  lastId: string | undefined;
+  /** Whether a turn of it was ever over, so that the agent has a record of it. */
+  hasHistory = false;
+  readonly texts = new Map<string, SentText>();
+  readonly past = new Map<string, PastText>();
+  #rests: Rest[] = [];
+
+  /** Reads what is there. Throws when the directory cannot be used, or the log in it cannot be read. */
+  constructor(directory: string) {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    this.#file = join(directory, 'sent.log');
+    for (const line of readWholeLines(this.#file)) {
+      const parsed = entry.safeParse(parseJson(line));
+      if (parsed.success) this.#apply(parsed.data);
+    }
+  }
+
+  /** Notes one thing. When this returns, our death cannot lose it. Throws when the disk refuses. */
+  append(noted: SentEntry): void {
+    appendFileSync(this.#file, `${JSON.stringify(noted)}\n`, { mode: 0o600 });
+    this.#apply(noted);
+  }
+
+  /** Notes what is known while nothing runs. Positions at or before the last such note are known already. */
+  rest(at: number, state: ClaudeState): void {
+    const last = this.#rests.at(-1);
+    if (last && last.at >= at) return;
+    appendFileSync(this.#file, `${JSON.stringify({ t: 'rest', at, state: writeRest(state) })}\n`);
+    this.#addRest({ at, state: restOf(state) });
+  }
+
+  /** From where the output must be read again so that everything behind `position` is understood, and what is known there. */
+  replayFrom(position: number): Rest {
+    const from = this.open?.at ?? this.base;
+    return this.#rests.findLast(({ at }) => at <= position) ?? { at: from, state: newState(this.usd) };
+  }
+
+  /** Whether an agent may have got this text: then it must not be sent again under the same id. */
+  mayHaveArrived(id: string): boolean {
+    const text = this.texts.get(id);
+    if (text) return text.outcome !== 'refused';
+    const past = this.past.get(id);
+    return past !== undefined && past.fate !== 'absent';
+  }
+
+  #apply(noted: z.infer<typeof entry>): void {
+    switch (noted.t) {
+      case 'process':
+        return this.#turnPage(noted.base, noted.usd);
+      case 'open':
+        this.open = { id: noted.id, at: noted.at };
+        this.lastId = noted.id;
+        return;
+      case 'text':
+        this.texts.delete(noted.id);
+        this.past.delete(noted.id);
+        this.texts.set(noted.id, { id: noted.id, uuid: noted.uuid, outcome: 'intended' });
+        return;
+      case 'wrote': {
+        const text = this.texts.get(noted.id);
+        if (text) this.texts.set(noted.id, { ...text, outcome: noted.outcome });
+        return;
+      }
+      case 'rest': {
+        const state = readRest(noted.state);
+        if (state) this.#addRest({ at: noted.at, state });
+        return;
+      }
+      case 'fate': {
+        const uuid = this.past.get(noted.id)?.uuid ?? this.texts.get(noted.id)?.uuid ?? '';
+        this.past.set(noted.id, { uuid, fate: noted.fate });
+        return;
+      }
+      default:
+        assertNever(noted);
+    }
+  }
+
+  #addRest(rest: Rest): void {
+    this.#rests = [...this.#rests, rest].slice(-restsKept);
+    this.usd = rest.state.usd ?? this.usd;
+    this.hasHistory ||= rest.state.ended.length > 0;
+  }
+
+  #turnPage(base: number, usd: number | undefined): void {
+    for (const { id, uuid, outcome } of this.texts.values()) {
+      if (this.past.has(id)) continue;
+      this.past.set(id, outcome === 'refused' ? { uuid, fate: 'absent' } : { uuid });
+    }
+    this.texts.clear();
+    this.#rests = [];
+    this.open = undefined;
+    this.base = base;
+    this.usd = usd ?? this.usd;
+  }
+}
+
+// We may have died within a line: what has no newline never counted, and must not swallow the next one.
+function readWholeLines(file: string): string[] {
+  const text = readIfThere(file) ?? '';
+  const end = text.lastIndexOf('\n') + 1;
+  if (end < text.length) truncateSync(file, Buffer.byteLength(text.slice(0, end)));
+  return text.slice(0, end).split('\n').slice(0, -1);
+}
