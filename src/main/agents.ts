@@ -83,6 +83,7 @@ function builtInProfiles({ self, examplesDirectory }: BuiltIn): AgentProfile[] {
     { name: 'demo', driver: 'acp', command: [...self, 'demo-agent', '--script', script] },
     { name: 'codex', driver: 'codex', command: ['codex'] },
     { name: 'opencode', driver: 'opencode', command: ['opencode'] },
+    { name: 'claude', driver: 'claude', command: ['claude'] },
     // Echoes its prompt: the smallest program that is an agent.
     { name: 'script', driver: 'script', command: ['cat'] },
   ];

@@ -5,6 +5,7 @@ import type { AgentProfile } from '../drivers/port.ts';
 
 /** What each driver runs when a profile names no command. */
 const usualCommands: Readonly<Record<string, readonly string[]>> = {
+  claude: ['claude'],
   codex: ['codex'],
   opencode: ['opencode'],
   script: ['cat'],

@@ -12,6 +12,7 @@ import { loadConfigFile, withPlaces } from '../cli/config-file.ts';
 import type { RunningServer, StartOptions } from '../cli/ports.ts';
 import type { ConfigFile } from '../contract/config-file.ts';
 import { acpDriver } from '../drivers/acp/driver.ts';
+import { claudeDriver } from '../drivers/claude/driver.ts';
 import { codexDriver } from '../drivers/codex/driver.ts';
 import { opencodeDriver } from '../drivers/opencode/driver.ts';
 import type { Driver } from '../drivers/port.ts';
@@ -49,6 +50,7 @@ export function createDrivers(stopping = new AbortController().signal): Driver[]
   return [
     codexDriver({ clock }),
     opencodeDriver({ clock }),
+    claudeDriver({ clock, stopping }),
     acpDriver({ clock, stopping }),
     scriptDriver({ clock }),
   ];

@@ -1,7 +1,7 @@
 import { AGENT_METHODS } from '@agentclientprotocol/sdk';
 import type { StdioProcess } from '../../processes/stdio-process.ts';
 import type { Conversation, Delivery, Evidence, Located, OpenRequest, SendOutcome } from '../port.ts';
-import { Garbage } from './garbage.ts';
+import { Garbage } from '../../processes/garbage.ts';
 import { type Message, readMessage, writeMessage } from './messages.ts';
 import { refusal } from './opening.ts';
 import { Permissions } from './permissions.ts';
@@ -184,7 +184,7 @@ export class AcpConversation implements Conversation {
   #mayTell(bytes: number): boolean {
     const verdict = this.#garbage.hear(bytes);
     if (verdict === 'flood' && this.#flood === undefined) {
-      this.#flood = this.#garbage.sentence();
+      this.#flood = this.#garbage.sentence('ACP');
       this.#tracker.noise(`the agent is ended: ${this.#flood}`);
       this.#process.passOver();
       void this.#process.end({ graceMs });

@@ -11,7 +11,7 @@ import { pause, within } from '../../base/pause.ts';
 import type { StdioProcess } from '../../processes/stdio-process.ts';
 import { type AgentDeclaration, readDeclaration } from './declaration.ts';
 import { brief, type Message, type RpcError, readMessage, readUpdate, writeMessage } from './messages.ts';
-import { Garbage } from './garbage.ts';
+import { Garbage } from '../../processes/garbage.ts';
 import { openingPrefix } from './tracker.ts';
 
 /** Why an opening came to nothing. */
@@ -103,7 +103,7 @@ export class Opening {
     if (verdict === 'told') this.noise.push(what);
     if (verdict !== 'flood' || this.over !== undefined) return;
     this.#process.passOver();
-    this.exit(this.#garbage.sentence());
+    this.exit(this.#garbage.sentence('ACP'));
   }
 
   /** The process is dead: whoever waits for an answer hears so. */

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** The UUID under which the agent gets the text of a delivery. The same delivery has the same one, after a restart too. */
-export function uuidOfDelivery(deliveryId: string): string {
-  return uuidOf(`delivery ${deliveryId}`);
+/**
+ * The UUID under which the agent gets the text of a delivery. Each attempt has its own: one that was withdrawn is never
+ * taken for the next.
+ */
+export function uuidOfDelivery(deliveryId: string, attempt: number): string {
+  return uuidOf(`delivery ${deliveryId} ${attempt}`);
 }
 
 /** The agent's id of the conversation of a session: the same in every process that serves it. */

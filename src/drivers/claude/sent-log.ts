@@ -60,6 +60,8 @@ export class SentLog {
   hasHistory = false;
   readonly texts = new Map<string, SentText>();
   readonly past = new Map<string, PastText>();
+  /** How often each text was about to be written. */
+  readonly attempts = new Map<string, number>();
   #rests: Rest[] = [];
 
   /** Reads what is there. Throws when the directory cannot be used, or the log in it cannot be read. */
@@ -86,6 +88,11 @@ export class SentLog {
     this.#addRest({ at, state: restOf(state) });
   }
 
+  /** Nothing before this position is ever read again. */
+  get oldestRest(): number {
+    return this.#rests[0]?.at ?? this.base;
+  }
+
   /** From where the output must be read again so that everything behind `position` is understood, and what is known there. */
   replayFrom(position: number): Rest {
     const from = this.open?.at ?? this.base;
@@ -109,6 +116,7 @@ export class SentLog {
         this.lastId = noted.id;
         return;
       case 'text':
+        this.attempts.set(noted.id, (this.attempts.get(noted.id) ?? 0) + 1);
         this.texts.delete(noted.id);
         this.past.delete(noted.id);
         this.texts.set(noted.id, { id: noted.id, uuid: noted.uuid, outcome: 'intended' });

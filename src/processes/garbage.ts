@@ -29,8 +29,8 @@ export class Garbage {
     return this.#lines > toldLines ? 'silent' : 'told';
   }
 
-  /** Why the agent was ended, for a person. */
-  sentence(): string {
-    return `it printed ${this.#lines} lines (${this.#bytes} bytes) in a row that are no messages of ACP`;
+  /** Why the agent was ended, for a person. `protocol`: what it should have spoken. */
+  sentence(protocol: string): string {
+    return `it printed ${this.#lines} lines (${this.#bytes} bytes) in a row that are no messages of ${protocol}`;
   }
 }

@@ -1,0 +1,31 @@
+import type { Located, ToolCall } from '../port.ts';
+import { type ClaudeState, liveTasks } from './state.ts';
+import type { ClaudeStream } from './stream.ts';
+
+/** How long a call waits for the stream to tell of it. The stream is ahead of the call; this is for a machine under load. */
+const barrierMs = 10_000;
+
+/**
+ * In which turn a tool call was made. Claude names its own call in each request, and has told of it before: of a sub-agent's
+ * too, which works for the turn that called it, also when that is over. The output must have been read up to now.
+ */
+export async function locateCall(stream: ClaudeStream, call: ToolCall): Promise<Located> {
+  const toolUseId = call.meta['claudecode/toolUseId'];
+  if (typeof toolUseId !== 'string') return locateNameless(stream.state);
+  const turnId = await stream.until(({ calls }) => calls.get(toolUseId), barrierMs);
+  if (turnId === undefined) return { state: 'unknown' };
+  return runningTurn(stream.state) === turnId
+    ? { state: 'running', nativeTurnId: turnId }
+    : { state: 'ended' };
+}
+
+/** It comes from a program that the agent has started: of the turn that runs, or of one that outlived its own. */
+function locateNameless(state: ClaudeState): Located {
+  const nativeTurnId = runningTurn(state);
+  if (nativeTurnId === undefined) return { state: 'ended' };
+  return liveTasks(state).length > 0 ? { state: 'unknown' } : { state: 'running', nativeTurnId };
+}
+
+function runningTurn({ turn }: ClaudeState): string | undefined {
+  return turn?.isAnnounced && !turn.verdict ? turn.id : undefined;
+}

@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { parseJson } from '../../base/parse-json.ts';
+import { resolveProgram } from '../../processes/command.ts';
+import type { AgentProfile, Probe } from '../port.ts';
+import { configDirectoryOf, environmentOf, isConfined } from './command-line.ts';
+
+const probeMs = 9000;
+/** The version whose behaviour this driver was built on and is tested against. */
+const provedVersion = '2.1.332';
+
+/** Finds the program, its version and its sign-in, without a conversation and without a turn of the model. */
+export async function probe(profile: AgentProfile): Promise<Probe> {
+  const env = environmentOf(profile);
+  const [program = 'claude', ...args] = profile.command;
+  const resolved = await resolveProgram(program, env, process.cwd());
+  if (!resolved.ok) return { found: false, warnings: [resolved.message] };
+  const printed = await run(resolved.path, [...args, '--version'], env);
+  if (printed === undefined)
+    return { found: false, warnings: [`${resolved.path} --version did not work within ten seconds`] };
+  const version = /\d+\.\d+\.\d+\S*/.exec(printed)?.[0];
+  const warnings = [
+    ...(version === provedVersion
+      ? []
+      : [`Stemma was proved with Claude Code ${provedVersion}; this is ${version ?? 'an unknown version'}`]),
+    ...signInWarnings(env, program),
+    ...(await sandboxWarnings(profile, env)),
+  ];
+  return { found: true, ...(version === undefined ? {} : { version }), warnings };
+}
+
+const keys = [
+  'ANTHROPIC_API_KEY',
+  'ANTHROPIC_AUTH_TOKEN',
+  'CLAUDE_CODE_OAUTH_TOKEN',
+  'CLAUDE_CODE_USE_BEDROCK',
+  'CLAUDE_CODE_USE_VERTEX',
+  'CLAUDE_CODE_USE_FOUNDRY',
+];
+
+const settings = z.object({
+  apiKeyHelper: z.string().optional().catch(undefined),
+  env: z.record(z.string(), z.unknown()).optional().catch(undefined),
+});
+
+function signInWarnings(env: Readonly<Record<string, string>>, program: string): string[] {
+  const home = configDirectoryOf(env);
+  // There the sign-in is in the keychain, which only the program itself may read.
+  if (process.platform === 'darwin' || keys.some((name) => (env[name] ?? '') !== '')) return [];
+  if (existsSync(join(home, '.credentials.json'))) return [];
+  const said = settings.safeParse(parseJson(read(join(home, 'settings.json')))).data;
+  if (said?.apiKeyHelper || keys.some((name) => said?.env?.[name] !== undefined)) return [];
+  return [
+    `Claude Code has no sign-in in ${home}; run "CLAUDE_CONFIG_DIR=${home} ${program}" and /login, or give the profile an ANTHROPIC_API_KEY`,
+  ];
+}
+
+async function sandboxWarnings(
+  profile: AgentProfile,
+  env: Readonly<Record<string, string>>,
+): Promise<string[]> {
+  const warnings: string[] = [];
+  if (profile.sandbox === 'readOnly' && profile.onQuestion === 'allow')
+    warnings.push('onQuestion: allow cannot lift sandbox: readOnly; what Claude would ask for is refused');
+  if (!isConfined(profile) || process.platform !== 'linux') return warnings;
+  for (const name of ['bwrap', 'socat']) {
+    if ((await resolveProgram(name, env, process.cwd())).ok) continue;
+    warnings.push(
+      `sandbox: ${profile.sandbox} needs ${name}, which is not installed: commands run in no sandbox, and only those that are allowed one by one`,
+    );
+  }
+  return warnings;
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function run(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const options = { env: { ...env }, timeout: probeMs, encoding: 'utf8' as const };
+    execFile(program, args, options, (error, stdout) => resolve(error ? undefined : stdout));
+  });
+}
