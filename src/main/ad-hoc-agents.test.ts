@@ -51,6 +51,7 @@ test('a run brings its agent with it, and the session has it after a restart too
   expect((await client.call('listAgents')).items.map(({ name }) => name)).toEqual([
     'demo',
     'codex',
+    'claude',
     'script',
   ]);
   await server.stop();
