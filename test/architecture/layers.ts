@@ -28,6 +28,7 @@ export const places: readonly Place[] = [
   { path: 'store/memory', may: ['base', 'ledger', 'wakeups/rows.ts', 'store'] },
   { path: 'store/sqlite', may: ['base', 'ledger', 'wakeups/rows.ts', 'store'] },
   { path: 'drivers/acp', may: ['base', 'drivers/port.ts', 'processes'] },
+  { path: 'drivers/claude', may: ['base', 'drivers/port.ts', 'processes'] },
   { path: 'drivers/codex', may: ['base', 'drivers/port.ts', 'processes'] },
   { path: 'drivers/opencode', may: ['base', 'drivers/port.ts', 'processes'] },
   { path: 'drivers/demo', may: ['base', 'drivers/port.ts', 'processes'] },
