@@ -84,6 +84,8 @@ function builtInProfiles({ self, examplesDirectory }: BuiltIn): AgentProfile[] {
     { name: 'codex', driver: 'codex', command: ['codex'] },
     { name: 'opencode', driver: 'opencode', command: ['opencode'] },
     { name: 'claude', driver: 'claude', command: ['claude'] },
+    { name: 'gemini', driver: 'acp', command: ['gemini', '--acp'] },
+    { name: 'qwen', driver: 'acp', command: ['qwen', '--acp'] },
     // Echoes its prompt: the smallest program that is an agent.
     { name: 'script', driver: 'script', command: ['cat'] },
   ];

@@ -131,7 +131,7 @@ test('names that nothing has are refused with those that there are', async () =>
   const request = { name: 'demo', turn: false, cwd: root };
   await expect(checkAgentOffline({ ...request, name: 'dmo' }, installation)).rejects.toMatchObject({
     code: 'NOT_FOUND',
-    message: expect.stringContaining('demo, codex, script'),
+    message: expect.stringContaining('demo, codex'),
   });
   await expect(checkAgentOffline({ ...request, only: 'steerTakn' }, installation)).rejects.toMatchObject({
     code: 'INVALID_INPUT',

@@ -57,13 +57,20 @@ function witnesses(capabilities: Capabilities, name: keyof Capabilities): readon
   switch (name) {
     case 'steer':
       return capabilities.steer === 'proven'
-        ? [{ name: 'steerTaken', saw: /^@\S+ taken / }]
+        ? [
+            { name: 'steerTaken', saw: /^@\S+ taken / },
+            { name: 'steerInTool', saw: /^@\S+ taken / },
+            { name: 'steerHeard', saw: /^@\S+ taken / },
+          ]
         : [{ name: 'steerTaken' }];
     case 'negativeProof':
       // Only a text that the agent did not take can prove it.
       return capabilities.negativeProof === 'none'
         ? []
-        : [{ name: 'steerUncertain', saw: /^evidence → .*"absent"/ }];
+        : [
+            { name: 'steerUncertain', saw: /^evidence → .*"absent"/ },
+            { name: 'withdraw', saw: /^withdraw → withdrawn/ },
+          ];
     case 'turnEnd':
       return [{ name: 'simpleTurn' }, { name: 'pendingToolCall' }];
     case 'resume':
@@ -75,7 +82,9 @@ function witnesses(capabilities: Capabilities, name: keyof Capabilities): readon
     case 'usage':
       return capabilities.usage === 'none' ? [] : [{ name: 'simpleTurn', saw: /^@\S+ turnEnded .*"usage":/ }];
     case 'backgroundTasks':
+      return capabilities.backgroundTasks ? [{ name: 'task' }] : [];
     case 'wakesByItself':
+      return capabilities.wakesByItself ? [{ name: 'task' }] : [];
     case 'promptCancelsBackground':
       return [];
     default:

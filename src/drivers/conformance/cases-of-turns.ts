@@ -1,3 +1,4 @@
+import type { Capabilities } from '../port.ts';
 import type { Rig } from './rig.ts';
 import type { Behaviour } from './prompts.ts';
 import { CaseSkipped, check } from './report.ts';
@@ -8,6 +9,8 @@ export interface ConformanceCase {
   readonly title: string;
   /** Without a prompt for each of these the case is skipped. */
   readonly needs: readonly Behaviour[];
+  /** What a driver with these capabilities declares that it does not do, so that the case makes no sense ("never steers"). */
+  readonly declined?: (capabilities: Capabilities) => string | undefined;
   run(rig: Rig): Promise<void>;
 }
 
@@ -45,24 +48,6 @@ export const casesOfTurns: readonly ConformanceCase[] = [
     run: interrupt,
   },
   {
-    name: 'steerTaken',
-    title: 'a steered text is proven in its turn, or steering is declared impossible',
-    needs: ['slow', 'simple'],
-    run: steerTaken,
-  },
-  {
-    name: 'steerRefused',
-    title: 'a text is not steered into an idle agent',
-    needs: ['simple'],
-    run: steerRefused,
-  },
-  {
-    name: 'steerUncertain',
-    title: 'a steered text that an interrupt drops has a negative proof',
-    needs: ['slow', 'simple'],
-    run: steerUncertain,
-  },
-  {
     name: 'pendingToolCall',
     title: 'text that goes with a pending tool call is no end and no answer',
     needs: ['pendingTool'],
@@ -84,7 +69,8 @@ export const casesOfTurns: readonly ConformanceCase[] = [
     name: 'usageLimit',
     title: 'a usage limit is told as one',
     needs: ['usageLimit', 'simple'],
-    run: usageLimit,
+    declined: ({ limits }) => (limits ? undefined : 'cannot tell limits'),
+    run: (rig) => failure(rig, 'usageLimit', 'capacity'),
   },
 ];
 
@@ -121,6 +107,8 @@ async function simpleTurn(rig: Rig): Promise<void> {
   check(evidence.state === 'consumed', 'a text whose turn ended must be consumed');
   const second = await rig.begin(conversation, 'simple');
   check((await rig.ended(second)).nativeTurnId !== end.nativeTurnId, 'two turns have one id');
+  await rig.quiet();
+  check(rig.count('turnStarted') === 2, `${rig.count('turnStarted')} turns began for two texts`);
 }
 
 async function toolCall(rig: Rig): Promise<void> {
@@ -143,6 +131,10 @@ async function toolCall(rig: Rig): Promise<void> {
     check(turn === end.nativeTurnId, `the call was located in ${turn}, not in ${end.nativeTurnId}`);
     check(isKnown, 'the turn of the call was located before its start was told');
   }
+  // A text that was sent a second time would make its calls a second time.
+  const calls = tools.calls.length;
+  await rig.quiet();
+  check(tools.calls.length === calls, 'the agent called the tool again after its turn');
 }
 
 async function startWhileRunning(rig: Rig): Promise<void> {
@@ -167,58 +159,6 @@ async function interrupt(rig: Rig): Promise<void> {
   await rig.useIt(conversation);
 }
 
-async function steerTaken(rig: Rig): Promise<void> {
-  const conversation = await rig.open();
-  const id = await rig.begin(conversation, 'slow');
-  const turn = await rig.started(id);
-  const steered = rig.newId();
-  const text = rig.prompt('simple');
-  const { outcome } = await rig.call(`steer ${steered}`, () => conversation.steer({ id: steered, text }));
-  if (rig.driver.capabilities.steer === 'none')
-    return check(outcome === 'refused', `a driver without steering said ${outcome}`);
-  check(outcome === 'written', `a steer into a running turn was ${outcome}`);
-  await rig.ended(id);
-  const isTaken = rig.events.some(
-    (event) => event.type === 'taken' && event.deliveryId === steered && event.nativeTurnId === turn,
-  );
-  const evidence = await rig.call('evidence', () => conversation.evidence(steered));
-  if (isTaken) check(evidence.state === 'consumed', `a text that was taken is ${evidence.state}`);
-  else check(evidence.state !== 'consumed', 'a text is consumed that was never reported as taken');
-}
-
-async function steerRefused(rig: Rig): Promise<void> {
-  const text = rig.prompt('simple');
-  const conversation = await rig.open();
-  const id = rig.newId();
-  const { outcome } = await rig.call(`steer ${id}`, () => conversation.steer({ id, text }));
-  check(outcome === 'refused', `a steer into an idle agent was ${outcome}`);
-  await rig.pass(500);
-  check(rig.count('turnStarted') === 0, 'a refused steer started a turn');
-}
-
-async function steerUncertain(rig: Rig): Promise<void> {
-  if (rig.driver.capabilities.steer === 'none')
-    throw new CaseSkipped('the driver declares that it never steers');
-  const conversation = await rig.open();
-  const id = await rig.begin(conversation, 'slow');
-  await rig.started(id);
-  const steered = rig.newId();
-  const text = rig.prompt('simple');
-  const { outcome } = await rig.call(`steer ${steered}`, () => conversation.steer({ id: steered, text }));
-  check(outcome === 'written', `a steer into a running turn was ${outcome}`);
-  const withdrawn = await rig.call('withdraw', () => conversation.withdraw(steered));
-  await rig.call('interrupt', () => conversation.interrupt());
-  await rig.ended(id);
-  const isTaken = rig.events.some((event) => event.type === 'taken' && event.deliveryId === steered);
-  check(!(withdrawn === 'withdrawn' && isTaken), 'a text was withdrawn and taken');
-  const evidence = await rig.call('evidence', () => conversation.evidence(steered));
-  const wanted = isTaken ? 'consumed' : 'absent';
-  check(
-    evidence.state === wanted,
-    `after the end of the turn the text must be ${wanted}; it is ${evidence.state}`,
-  );
-}
-
 async function pendingToolCall(rig: Rig): Promise<void> {
   const conversation = await rig.open();
   const id = await rig.begin(conversation, 'pendingTool');
@@ -237,7 +177,7 @@ async function pendingToolCall(rig: Rig): Promise<void> {
 
 async function question(rig: Rig): Promise<void> {
   const text = rig.prompt('question');
-  const conversation = await rig.open({ profile: { ...rig.profile, onQuestion: 'ask' } });
+  const conversation = await rig.open({ profile: rig.asking });
   const { id } = await rig.send(conversation, text);
   await rig.until(() => rig.count('waiting') > 0, 'the question');
   const asked = rig.events.find((event) => event.type === 'waiting');
@@ -266,10 +206,4 @@ async function failure(
   check(end.status === 'failed', `the turn ended as ${end.status}`);
   check(end.error?.kind === kind, `the error is of kind ${end.error?.kind}`);
   await rig.useIt(conversation);
-}
-
-async function usageLimit(rig: Rig): Promise<void> {
-  if (!rig.driver.capabilities.limits)
-    throw new CaseSkipped('the driver declares that it cannot tell limits');
-  await failure(rig, 'usageLimit', 'capacity');
 }

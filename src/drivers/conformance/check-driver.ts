@@ -2,7 +2,9 @@ import type { Clock } from '../../base/clock.ts';
 import { Ids } from '../../base/ids.ts';
 import type { AgentProfile, Driver } from '../port.ts';
 import { casesOfFaults } from './cases-of-faults.ts';
+import { casesOfSteering } from './cases-of-steering.ts';
 import { casesOfTurns, type ConformanceCase } from './cases-of-turns.ts';
+import { casesOfWork } from './cases-of-work.ts';
 import { type FaultyProfiles, plainPrompts, type Prompts } from './prompts.ts';
 import {
   type CaseOutcome,
@@ -10,6 +12,7 @@ import {
   type CaseResult,
   CaseSkipped,
   type ConformanceReport,
+  declaredAbsent,
 } from './report.ts';
 import { Rig, type RigOptions } from './rig.ts';
 import type { TestTools } from './test-tools.ts';
@@ -25,6 +28,8 @@ export interface CheckOptions {
   readonly prompts?: Prompts;
   /** Profiles of the same driver whose agents do not come up. */
   readonly faulty?: FaultyProfiles;
+  /** The same agent as one that asks before it acts, for the cases about questions. Default: `profile`. */
+  readonly asking?: AgentProfile;
   /** A server with tools, for the case of the tool call; see `startTestTools`. */
   readonly tools?: TestTools;
   /** Names of the cases to run; default all. `casesWithoutTurn` costs nothing. */
@@ -40,7 +45,12 @@ export interface CheckOptions {
 export const casesWithoutTurn: readonly string[] = ['probe', 'open'];
 
 /** Every case, in the order in which they run. */
-export const conformanceCases: readonly ConformanceCase[] = [...casesOfTurns, ...casesOfFaults];
+export const conformanceCases: readonly ConformanceCase[] = [
+  ...casesOfTurns,
+  ...casesOfSteering,
+  ...casesOfWork,
+  ...casesOfFaults,
+];
 
 /**
  * Checks that a driver keeps the contract of its port with this agent. Cases run one after the other, each with a session
@@ -55,6 +65,7 @@ export async function checkDriver(options: CheckOptions): Promise<ConformanceRep
     directory: options.directory,
     prompts: options.prompts ?? plainPrompts,
     faulty: options.faulty ?? {},
+    asking: { ...(options.asking ?? profile), onQuestion: 'ask' },
     tools: options.tools,
     signal: options.signal ?? new AbortController().signal,
     patienceMs: options.patienceMs ?? 120_000,
@@ -75,7 +86,7 @@ export async function checkDriver(options: CheckOptions): Promise<ConformanceRep
 }
 
 async function runCase(
-  { name, title, needs, run }: ConformanceCase,
+  { name, title, needs, declined, run }: ConformanceCase,
   options: RigOptions,
 ): Promise<CaseResult> {
   const began = options.clock.monotonic();
@@ -83,6 +94,8 @@ async function runCase(
     return { name, title, outcome, evidence, tookMs: Math.round(options.clock.monotonic() - began) };
   };
   if (options.signal.aborted) return result({ state: 'skipped', reason: 'the check was stopped' }, []);
+  const absent = declined?.(options.driver.capabilities);
+  if (absent !== undefined) return result(declaredAbsent(absent), []);
   const missing = needs.filter((behaviour) => options.prompts[behaviour] === undefined);
   if (missing.length > 0) {
     const reason = `this agent cannot be told to do it: no prompt was given for ${missing.join(', ')}`;

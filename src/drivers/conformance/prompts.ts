@@ -18,6 +18,16 @@ export interface Prompts {
   readonly toolCall?: string;
   /** Works for at least two seconds, and shows it from the beginning; stops when it is interrupted. */
   readonly slow?: string;
+  /** Works for about a second, and shows it from the beginning; answers then. */
+  readonly brief?: string;
+  /** Calls the tool `slow` for two seconds, then answers. */
+  readonly slowTool?: string;
+  /** Calls the tool `echo` once, also when it arrives within a running turn. */
+  readonly steered?: string;
+  /** Starts some work that goes on for about two seconds by itself, and answers at once. */
+  readonly background?: string;
+  /** Fails because the sign-in has expired. */
+  readonly signIn?: string;
   /** Fails. */
   readonly error?: string;
   /** Fails because of a usage limit. */
@@ -61,4 +71,5 @@ export const plainPrompts: Prompts = {
   toolCall:
     'Call the tool "echo" of the MCP server "stemma" once, with the text "check". Then answer with the single word: done.',
   slow: 'Count from 1 to 400, each number in words on a line of its own. Use no tools.',
+  brief: 'Count from 1 to 20, each number in words on a line of its own. Use no tools.',
 };

@@ -36,3 +36,15 @@ export class CaseSkipped extends Error {
 export function check(condition: boolean, sentence: string): asserts condition {
   if (!condition) throw new CaseFailed(sentence);
 }
+
+const declares = 'the driver declares that it ';
+
+/** A case that was skipped because the driver says itself that it does not do that; `what` completes the sentence. */
+export function declaredAbsent(what: string): CaseOutcome {
+  return { state: 'skipped', reason: declares + what };
+}
+
+/** Whether a case was skipped because the driver itself says that it does not do what the case is about. */
+export function isDeclaredAbsent(outcome: CaseOutcome): boolean {
+  return outcome.state === 'skipped' && outcome.reason.startsWith(declares);
+}

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Ids, SessionId } from '../../base/ids.ts';
 import { pause, waitUntil } from '../../base/pause.ts';
@@ -15,6 +15,7 @@ import type {
 } from '../port.ts';
 import { Contract } from './contract.ts';
 import { eventLine, resultLine } from './evidence-lines.ts';
+import { processesIn } from './processes-in.ts';
 import type { Behaviour, FaultyProfiles, Prompts } from './prompts.ts';
 import { CaseFailed, CaseSkipped, check } from './report.ts';
 import type { TestTools } from './test-tools.ts';
@@ -27,6 +28,8 @@ export interface RigOptions {
   readonly directory: string;
   readonly prompts: Prompts;
   readonly faulty: FaultyProfiles;
+  /** For cases about questions. */
+  readonly asking: AgentProfile;
   readonly tools: TestTools | undefined;
   readonly signal: AbortSignal;
   /** How long one thing may take that an agent must do. Milliseconds. */
@@ -37,6 +40,7 @@ export interface RigOptions {
 
 // The port's bound, and what ending a process may take.
 const probeMs = 12_000;
+const leftBehindMs = 5000;
 
 type Ended = Extract<DriverEvent, { type: 'turnEnded' }>;
 
@@ -46,6 +50,7 @@ export class Rig {
   readonly profile: AgentProfile;
   readonly prompts: Prompts;
   readonly faulty: FaultyProfiles;
+  readonly asking: AgentProfile;
   readonly tools: TestTools | undefined;
   /** What happened, a line for each call and event. */
   readonly evidence: string[] = [];
@@ -59,17 +64,29 @@ export class Rig {
   readonly #living = new Set<Conversation>();
   #lastId: string | undefined;
   #nativeId: string | undefined;
+  readonly #cwd: string;
+  readonly #beside: Rig[] = [];
 
-  constructor(name: string, options: RigOptions) {
+  /** `cwd`: the agent's working directory, where that is not the case's own. */
+  constructor(name: string, options: RigOptions, cwd?: string) {
     this.#options = options;
     this.driver = options.driver;
     this.profile = options.profile;
     this.prompts = options.prompts;
     this.faulty = options.faulty;
+    this.asking = options.asking;
     this.tools = options.tools;
     this.#directory = join(options.directory, name);
+    this.#cwd = cwd ?? this.#directory;
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
     this.#sessionId = options.ids.make('session');
+  }
+
+  /** Another conversation in the same working directory. It is closed with this one. */
+  beside(): Rig {
+    const other = new Rig(join(basename(this.#directory), 'beside'), this.#options, this.#cwd);
+    this.#beside.push(other);
+    return other;
   }
 
   /** The prompt for this behaviour, which the case needs. */
@@ -93,7 +110,7 @@ export class Rig {
     const request: OpenRequest = {
       sessionId: this.#sessionId,
       profile: this.profile,
-      cwd: this.#directory,
+      cwd: this.#cwd,
       directory: this.#directory,
       position: this.#position(),
       unresolved: this.#unresolved(),
@@ -207,6 +224,15 @@ export class Rig {
     await pause(this.#options.clock, ms, this.#options.signal);
   }
 
+  /** Waits until nothing was told for half a second and no turn runs: what goes on by itself has shown itself. */
+  async quiet(): Promise<void> {
+    for (let seen = -1; seen !== this.events.length; ) {
+      seen = this.events.length;
+      await this.pass(500);
+      await this.until(() => !this.#contracts.at(-1)?.running().length, 'the agent to be idle');
+    }
+  }
+
   /** Runs a whole simple turn: the conversation is of use. */
   async useIt(conversation: Conversation): Promise<void> {
     const id = await this.begin(conversation, 'simple');
@@ -238,8 +264,19 @@ export class Rig {
         this.evidence.push(`the agent could not be ended: ${String(error)}`);
       }
     }
+    const others = await Promise.all(this.#beside.map((other) => other.close()));
     this.tools?.onCall(undefined);
-    return this.#contracts.flatMap(({ violations }) => violations);
+    const violations = this.#contracts.flatMap((contract) => contract.violations);
+    return [...violations, ...others.flat(), ...(await this.#leftBehind())];
+  }
+
+  /** Whatever still runs in the directory of the case was started by an agent that was said to be dead. */
+  async #leftBehind(): Promise<string[]> {
+    const { clock } = this.#options;
+    await waitUntil(clock, () => processesIn(this.#directory).length === 0, leftBehindMs);
+    return processesIn(this.#directory).map(
+      (what) => `the agent was ended, and still there is process ${what}`,
+    );
   }
 
   /** The text whose turn has not ended: as for a server, its fate is open until then, even if its start was told. */

@@ -7,6 +7,7 @@
 const prompts = {
   simple: 'check: simple',
   slow: 'check: slow',
+  brief: 'check: brief',
   error: 'check: error',
   bigLine: 'check: bigLine',
 } as const;
@@ -16,6 +17,7 @@ read -r wanted
 case "$wanted" in
   '${prompts.simple}') echo ready ;;
   '${prompts.slow}') echo begun; sleep 3; echo done ;;
+  '${prompts.brief}') echo begun; sleep 1; echo done ;;
   '${prompts.error}') echo 'it broke off' >&2; exit 3 ;;
   '${prompts.bigLine}') head -c 1200000 /dev/zero | tr '\\0' x ;;
   *) echo "unknown: $wanted" >&2; exit 64 ;;
