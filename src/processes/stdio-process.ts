@@ -204,6 +204,8 @@ export class StdioProcess {
     if (this.#isClosed) return;
     const torn = this.#tail?.dropTail() ?? 0;
     if (torn > 0) this.#listener?.onNoise?.(`the program died within a line; ${torn} bytes dropped`, torn);
+    // What it has started may still write to its output, and nobody is asked for that any more.
+    this.#tail?.passOver();
     this.#listener?.onExit(this.#reason());
   }
 

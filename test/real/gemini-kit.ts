@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { acpDriver } from '../../src/drivers/acp/driver.ts';
-import type { AgentKit } from './kit.ts';
+import { type AgentKit, endRecorded } from './kit.ts';
 
 /** Gemini CLI on the scripted model: a home whose settings choose an API key and switch off what goes elsewhere. */
 export const geminiKit: AgentKit = {
@@ -26,4 +26,9 @@ export const geminiKit: AgentKit = {
       env: { GEMINI_API_KEY: 'x', GOOGLE_GEMINI_BASE_URL: model.url.replace(/\/v1$/, '') },
     };
   },
+  asking: (profile) => ({ ...profile, command: profile.command.filter((part) => part !== '-y') }),
+  cannot: {
+    usageLimit: 'on 429 it tries again for minutes and says nothing of it; an interrupt ends that',
+  },
+  cleanUp: endRecorded,
 };

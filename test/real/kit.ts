@@ -1,8 +1,11 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../src/base/clock.ts';
 import type { AgentProfileInput } from '../../src/contract/config-file.ts';
-import type { Driver } from '../../src/drivers/port.ts';
+import type { AgentProfile, Driver } from '../../src/drivers/port.ts';
+import { endGroup } from '../../src/processes/group.ts';
+import { readRecord } from '../../src/processes/recorded-launch.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -14,6 +17,10 @@ export interface AgentKit {
   driver(): Driver;
   /** Writes what the program needs into `directory` and says how it is run. `program`: its path. */
   profile(program: string, directory: string, model: { readonly url: string }): AgentProfileInput;
+  /** The same agent as one that asks before it acts. Default: the profile with `sandbox: workspace`. */
+  asking?(profile: AgentProfile): AgentProfile;
+  /** Cases that make no sense with this agent on the scripted model, each with the reason. */
+  readonly cannot?: Readonly<Record<string, string>>;
   /** Ends what the conversations of a bench have left running below `directory`. */
   cleanUp?(directory: string): Promise<void>;
 }
@@ -29,4 +36,13 @@ export function findProgram(name: string): string | undefined {
   const how = `Run "node scripts/install-agents.mjs ${name}", or set ${variable}.`;
   console.warn(`\n  SKIPPED: ${program} is missing. ${how}\n`);
   return undefined;
+}
+
+/** Ends the agents whose records are in the directories of sessions below `directory`: what a test that failed left. */
+export async function endRecorded(directory: string): Promise<void> {
+  const sessions = join(directory, 'sessions');
+  for (const name of existsSync(sessions) ? readdirSync(sessions) : []) {
+    const identity = await readRecord(join(sessions, name));
+    if (identity) await endGroup(identity, { graceMs: 300, clock: systemClock });
+  }
 }

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { acpDriver } from '../../src/drivers/acp/driver.ts';
-import type { AgentKit } from './kit.ts';
+import { type AgentKit, endRecorded } from './kit.ts';
 
 /** Qwen Code on the scripted model, over chat-completions. */
 export const qwenKit: AgentKit = {
@@ -26,4 +26,12 @@ export const qwenKit: AgentKit = {
       env: { OPENAI_API_KEY: 'x', OPENAI_BASE_URL: model.url, OPENAI_MODEL: 'scripted' },
     };
   },
+  asking: (profile) => ({
+    ...profile,
+    command: profile.command.filter((part) => part !== '--approval-mode' && part !== 'yolo'),
+  }),
+  cannot: {
+    usageLimit: 'on 429 it tries again for minutes and says nothing of it; an interrupt ends that',
+  },
+  cleanUp: endRecorded,
 };

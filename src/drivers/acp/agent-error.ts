@@ -1,3 +1,4 @@
+import { parseJson } from '../../base/parse-json.ts';
 import type { AgentError } from '../port.ts';
 import { brief, type RpcError } from './messages.ts';
 
@@ -12,7 +13,8 @@ const limitWords =
  * `data.errorKind: rate_limit`, others give an HTTP status or only words.
  */
 export function readAgentError(error: RpcError): AgentError {
-  const data = flatten(error.data);
+  // Gemini CLI gives the provider's answer as it came: JSON where the message belongs.
+  const data = [...flatten(error.data), ...flatten(parseJson(error.message))];
   const status = firstNumber(data, ['status', 'statusCode', 'httpStatus', 'code']);
   const kind = firstText(data, ['errorKind', 'kind', 'type', 'errorType']);
   const message = readableMessage(error, data);

@@ -272,7 +272,7 @@ test('permission is given as the profile says', async () => {
   expect((await bench.event('turnEnded')).answer).toBe('gone');
   expect(bench.told().slice(0, 3)).toEqual([
     'started prompt:dd1',
-    'waiting: rm -rf [Allow, Always allow, Deny]',
+    'waiting: rm -rf [Allow, Deny]',
     'resumed',
   ]);
 

@@ -99,6 +99,8 @@ async function hearOut(process: StdioProcess, log: SentLog, request: OpenRequest
   const conversation = await readAgain(process, log, request, onExit);
   await exited;
   for (const id of conversation.takenUp()) log.append({ t: 'fate', id, fate: 'consumed' });
+  // Some agents are a program and a child of it: what outlived the program must not go on beside the next one.
+  await process.end({ graceMs });
   process.close();
   // Behind the exit, which has a position of its own.
   log.append({ t: 'process', base: conversation.position + 2 });

@@ -42,23 +42,33 @@ export function decide(
   policy: NonNullable<AgentProfile['onQuestion']>,
   question: Question,
 ): RequestPermissionOutcome | undefined {
-  if (policy === 'ask') return undefined;
+  // A question that can only be answered for ever is answered by nobody.
+  if (policy === 'ask') return offered(question).length > 0 ? undefined : undecided;
   const wanted = policy === 'allow' ? 'allow_once' : 'reject_once';
   const option = question.options.find(({ kind }) => kind === wanted);
   return option ? { outcome: 'selected', optionId: option.optionId } : undecided;
 }
 
-/** The choices as a person reads them: names, and ids where two names are the same. */
+/**
+ * The choices as a person reads them: names, and ids where two names are the same. What would be decided for ever is not
+ * offered: it would outlive the question, some agents keep it for all their conversations, and nobody would find it again.
+ */
 export function choicesOf(question: Question): string[] {
-  const names = question.options.map(({ name }) => name);
-  return question.options.map(({ name, optionId }) =>
+  const once = offered(question);
+  const names = once.map(({ name }) => name);
+  return once.map(({ name, optionId }) =>
     names.indexOf(name) === names.lastIndexOf(name) ? name : optionId,
   );
 }
 
-/** The outcome for a choice, given by name or by id; undefined when it is none of them. */
+/** The outcome for a choice, given by name or by id; undefined when it is none of those offered. */
 export function choose(question: Question, choice: string): RequestPermissionOutcome | undefined {
   const index = choicesOf(question).indexOf(choice);
-  const option = question.options[index] ?? question.options.find(({ optionId }) => optionId === choice);
+  const once = offered(question);
+  const option = once[index] ?? once.find(({ optionId }) => optionId === choice);
   return option && { outcome: 'selected', optionId: option.optionId };
+}
+
+function offered({ options }: Question): Question['options'] {
+  return options.filter(({ kind }) => kind === 'allow_once' || kind === 'reject_once');
 }

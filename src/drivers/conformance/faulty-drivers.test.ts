@@ -133,7 +133,7 @@ function secondProcess(how: 'resumed' | 'adopted'): Driver {
 
 /** Sends each text once more when its turn has ended, under another id, and hides what that does. */
 function sendsAgain(isHidden: boolean): Driver {
-  let again = (_: string): void => undefined;
+  let again: ((turn: string) => void) | undefined;
   const texts = new Map<string, string>();
   const inner = withConversation((conversation) => {
     again = (turn) => {
@@ -159,7 +159,7 @@ function sendsAgain(isHidden: boolean): Driver {
           if (event.type === 'turnStarted' && isAgain)
             request.emit({ type: 'turnStarted', nativeTurnId: event.nativeTurnId, position: event.position });
           else request.emit(event);
-          if (event.type === 'turnEnded' && !isAgain) again(event.nativeTurnId);
+          if (event.type === 'turnEnded' && !isAgain) again?.(event.nativeTurnId);
         },
       }),
   };
