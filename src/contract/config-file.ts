@@ -1,12 +1,25 @@
 import { z } from 'zod';
+import { durationMs } from './durations.ts';
 import { nameText, textOf } from './text.ts';
 
+const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is no name of an environment variable');
+
 const environment = z
-  .record(
-    z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is no name of an environment variable'),
-    textOf(100_000),
-  )
+  .record(variableName, textOf(100_000))
   .meta({ description: 'Added to a minimal environment. Values are texts: quote numbers.' });
+
+const secretReferences = z
+  .record(
+    variableName,
+    textOf(10_000).regex(
+      /^(?:env:[A-Za-z_][A-Za-z0-9_]*|(?:file|cmd):\s*\S[^]*)$/,
+      'is no reference to a secret; write env:NAME, file:PATH or cmd:COMMAND, never the secret itself',
+    ),
+  )
+  .meta({
+    description:
+      "Variables of the agent's environment whose values are had anew for each launch: env:NAME, file:PATH, cmd:COMMAND. Given to the agent alone, and redacted wherever they would be shown.",
+  });
 
 /** A profile as written: the name is the key of the mapping. What is left out, the driver decides. */
 export const agentProfileInput = z
@@ -17,12 +30,30 @@ export const agentProfileInput = z
       .min(1, 'needs a program')
       .refine(([program]) => program !== '', 'begins with the name of a program, which is empty here')
       .optional()
-      .meta({ description: 'Program and arguments, as a list.' }),
+      .meta({ description: 'Program and arguments, as a list. Left out, the driver knows it.' }),
+    args: z.array(textOf(100_000)).optional().meta({ description: 'Further arguments, behind the command.' }),
+    version: z
+      .string()
+      .regex(/^\d[\w.+-]*$/, 'is no version; write for example "1.2.3", or "1.2" for every 1.2.x')
+      .optional()
+      .meta({ description: 'The only version that may be launched; "1.2" stands for every 1.2.x.' }),
     model: nameText.optional(),
+    effort: nameText.optional().meta({
+      description: "How hard the model thinks, in the agent's own words: low, medium, high, …",
+    }),
     env: environment.optional(),
-    home: textOf(4_096, 1).optional().meta({ description: 'Where the agent keeps its own state.' }),
+    secrets: secretReferences.optional(),
+    home: textOf(4_096, 1).optional().meta({
+      description: "Where the agent keeps its own state; relative to this file's directory.",
+    }),
     sandbox: z.enum(['readOnly', 'workspace', 'full']).optional(),
+    network: z.enum(['allowed', 'denied']).optional().meta({
+      description: 'Whether what the agent runs may use the network, where its driver can say so.',
+    }),
     onQuestion: z.enum(['deny', 'allow', 'ask']).optional(),
+    questionTimeout: durationMs.optional().meta({
+      description: 'With onQuestion: ask, how long a person has before the answer is no.',
+    }),
     usage: z.enum(['reported', 'estimated', 'none']).optional().meta({
       description:
         'Whether the agent tells what its turns use; "none": its figures are not taken, and a message with a budget is refused.',

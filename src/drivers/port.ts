@@ -12,6 +12,8 @@ export interface Driver {
   /** The name a profile uses: `acp`, `codex`, `script`. */
   readonly kind: string;
   readonly capabilities: Capabilities;
+  /** What of a profile it does as it is told. Of anything else that a profile says, people are warned. */
+  readonly honours: readonly ProfileField[];
   /** Finds the program and its version, without a conversation. Bounded by ten seconds. */
   probe(profile: AgentProfile): Promise<Probe>;
   /**
@@ -50,20 +52,48 @@ export interface Capabilities {
   readonly usage: 'none' | 'whereOffered' | 'tokens' | 'cost';
 }
 
+/**
+ * What of a profile is up to its driver; everything else is done for every driver. `secrets` and `version`: it calls
+ * `prepareLaunch` before each launch.
+ */
+export type ProfileField =
+  | 'model'
+  | 'effort'
+  | 'home'
+  | 'sandbox'
+  | 'network'
+  | 'onQuestion'
+  | 'questionTimeoutMs'
+  | 'secrets'
+  | 'version';
+
 /** A complete description of an agent, by name. */
 export interface AgentProfile {
   readonly name: string;
   readonly driver: string;
   /** Program and arguments. */
   readonly command: readonly string[];
+  /** The only version that may be launched; `1.2` stands for every 1.2.x. */
+  readonly version?: string;
   readonly model?: string;
+  /** How hard the model thinks, in the agent's own words: `low`, `high`. */
+  readonly effort?: string;
   /** Added to a minimal environment (PATH, HOME, LANG, TERM, TMPDIR and the agent's own variables). */
   readonly env?: Readonly<Record<string, string>>;
+  /**
+   * Where the values of variables of its environment are had from, by the name of the variable: `env:NAME`, `file:PATH` or
+   * `cmd:COMMAND`. The values are in the answer of `prepareLaunch` alone.
+   */
+  readonly secrets?: Readonly<Record<string, string>>;
   /** Where the agent keeps its own state; `CODEX_HOME` for Codex. Default: the agent's own. */
   readonly home?: string;
   readonly sandbox?: 'readOnly' | 'workspace' | 'full';
+  /** Whether what the agent runs may use the network. Default: what its sandbox says. */
+  readonly network?: 'allowed' | 'denied';
   /** What to answer when the agent asks for permission and nobody watches. Default `deny`. */
   readonly onQuestion?: 'deny' | 'allow' | 'ask';
+  /** With `ask`: how long a person has before the answer is no. Milliseconds; default: as long as the message. */
+  readonly questionTimeoutMs?: number;
   /** How far its figures are to be trusted; `none`: they are not taken, and no budget is. Default: what its driver declares. */
   readonly usage?: 'reported' | 'estimated' | 'none';
 }
@@ -72,6 +102,10 @@ export interface AgentProfile {
 export interface Probe {
   readonly found: boolean;
   readonly version?: string;
+  /** Whether somebody is signed in, as far as that is seen without asking a provider. */
+  readonly signedIn?: 'yes' | 'no' | 'unknown';
+  /** How to sign in: a sentence, or a command to give. */
+  readonly signIn?: string;
   /** Sentences for a person: not proved version, missing sign-in, and the like. */
   readonly warnings: readonly string[];
 }
@@ -86,6 +120,12 @@ export interface OpenRequest {
    * FIFO, output) is written here before the process can do anything, so that no crash orphans it.
    */
   readonly directory: string;
+  /**
+   * Called right before a process is launched, each time, and never when one is adopted. What it answers is added to the
+   * environment of that process, last, and kept nowhere else. A refusal is answered as `AGENT_UNAVAILABLE`, or refuses the
+   * text that the process was for.
+   */
+  readonly prepareLaunch?: PrepareLaunch;
   /** Where the agent's tools are, and the bearer that says who calls. Absent: the agent gets no tools. */
   readonly tools?: { readonly url: string; readonly token: string };
   /** The agent's own id of the conversation, once known. */
@@ -101,6 +141,14 @@ export interface OpenRequest {
   /** Called in the agent's own order; never after `detach` or `end` returned. Must not throw. */
   readonly emit: (event: DriverEvent) => void;
 }
+
+/** What comes before a launch; see `OpenRequest`. Never rejects. */
+export type PrepareLaunch = () => Promise<LaunchPermit>;
+
+/** The values of the profile's secrets by the names of variables, or why nothing may be launched. */
+export type LaunchPermit =
+  | { readonly ok: true; readonly env: Readonly<Record<string, string>> }
+  | { readonly ok: false; readonly message: string };
 
 /**
  * What came of opening. `adopted`: a process that lived; `resumed`: a new process with the old conversation.

@@ -19,27 +19,31 @@ export interface BuiltIn {
 
 /**
  * The agents of a server: those that are always there, those of its configuration, which win, and those that runs brought
- * with them, kept in `records`. Rejects with `INVALID_CONFIG` when a profile of the configuration cannot be.
+ * with them, kept in `records`. `directory`: of the configuration file; relative paths are meant from there. Rejects with `INVALID_CONFIG` when a profile of the configuration cannot be.
  */
 export async function createAgents(
   drivers: readonly Driver[],
   config: ConfigFile,
   builtIn: BuiltIn,
   records: ProfileRecords,
+  directory?: string,
 ): Promise<AgentDirectory> {
   const known = new Map(drivers.map((driver) => [driver.kind, driver]));
   const kinds = [...known.keys()];
   const profiles = new Map<string, AgentProfile>();
   for (const profile of builtInProfiles(builtIn)) profiles.set(profile.name, profile);
   for (const [name, input] of Object.entries(config.agents ?? {}))
-    profiles.set(name, completeProfile(name, input, kinds));
+    profiles.set(name, completeProfile(name, input, kinds, directory));
   const kept = await KeptProfiles.load(records);
   const profileOf = (name: string): AgentProfile | undefined => {
     const configured = profiles.get(name);
     if (configured) return configured;
     const own = kept.find(name);
     // A later version may have lost a driver; then its profiles are not there.
-    return own && kinds.includes(own.input.driver) ? completeProfile(name, own.input, kinds) : undefined;
+    // What an earlier version took as it was may still have a relative path.
+    return own && kinds.includes(own.input.driver)
+      ? completeProfile(name, own.input, kinds, process.cwd())
+      : undefined;
   };
   const find = (name: string): { profile: AgentProfile; driver: Driver } | undefined => {
     const profile = profileOf(name);

@@ -18,6 +18,7 @@ import type { Clock } from '../base/clock.ts';
 import type { SessionId } from '../base/ids.ts';
 import { Ids } from '../base/ids.ts';
 import { Owner } from '../base/lifetime.ts';
+import type { Redaction } from '../base/redaction.ts';
 import { TokenSigner } from '../base/tokens.ts';
 import type { Driver } from '../drivers/port.ts';
 import { scriptDriver } from '../drivers/script/script-driver.ts';
@@ -34,6 +35,7 @@ import { localWakeups } from '../wakeups/local.ts';
 import { createCommands } from './commands.ts';
 import { agentsPorts, healthPorts } from './edge-ports.ts';
 import type { ServerState } from './edge-ports.ts';
+import { prepareLaunches } from './launch-preparation.ts';
 
 /** What the application is made of from outside. */
 export interface AppParts {
@@ -45,6 +47,10 @@ export interface AppParts {
   readonly drivers: readonly Driver[];
   readonly dataDir: string;
   readonly version: string;
+  /** Keeps the values of secrets out of everything that is kept or told. */
+  readonly redaction: Redaction;
+  /** From where the relative paths of profiles are meant. */
+  readonly configDirectory: string;
   /** Where the server listens; known when it does. */
   readonly origin: () => string;
   readonly state: () => ServerState;
@@ -64,7 +70,7 @@ const holdCallsMs = 15_000;
 
 /** Wires everything by hand: the one place that knows every concrete thing. */
 export async function createApp(parts: AppParts): Promise<App> {
-  const { clock, log, store, agents, dataDir } = parts;
+  const { clock, log, store, agents, dataDir, redaction, configDirectory } = parts;
   const node = 'local';
   const ids = new Ids(clock.now, random);
   const signer = new TokenSigner(parts.secret);
@@ -86,6 +92,9 @@ export async function createApp(parts: AppParts): Promise<App> {
       token: signer.sign({ kind: 'session', sessionId }),
     }),
     directory: (id) => directoryIn(dataDir, 'sessions', id),
+    prepare: (agent) =>
+      prepareLaunches(agent, { clock, redaction, directory: configDirectory, env: process.env }),
+    redact: (text) => redaction.text(text),
     isStopping: () => parts.state() === 'stopping',
   });
   const commits = new Commits(store, clock);

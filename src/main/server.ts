@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import pino from 'pino';
 import type { Logger } from 'pino';
 import { createApi } from '../api/app.ts';
@@ -7,6 +8,7 @@ import { listen } from '../api/listener.ts';
 import { loadPage } from '../api/pages.ts';
 import { systemClock } from '../base/clock.ts';
 import { StemmaError } from '../base/errors.ts';
+import { Redaction } from '../base/redaction.ts';
 import { hashToken, randomToken } from '../base/tokens.ts';
 import { loadConfigFile, withPlaces } from '../cli/config-file.ts';
 import type { RunningServer, StartOptions } from '../cli/ports.ts';
@@ -80,14 +82,16 @@ async function startIn(
   installation: Installation,
   opened: (() => Promise<void>)[],
 ): Promise<RunningServer> {
-  const log = openLog(directory.logFile);
+  const redaction = new Redaction();
+  const log = openLog(directory.logFile, redaction);
   installation.onLog?.({ log, file: directory.logFile });
   const store = await openStore(directory);
   opened.push(() => store.close());
   const stopping = new AbortController();
   const drivers = createDrivers(stopping.signal);
+  const configDirectory = options.configFile === undefined ? process.cwd() : dirname(options.configFile);
   const agents = await withPlaces(options.configFile, () =>
-    createAgents(drivers, config, installation, store.records),
+    createAgents(drivers, config, installation, store.records, configDirectory),
   );
   let state: ServerState = 'recovering';
   let listener: Listener | undefined;
@@ -95,7 +99,14 @@ async function startIn(
   const origin = (): string => `http://${host.includes(':') ? `[${host}]` : host}:${listener?.port ?? 0}`;
   const version = await packageVersion();
   const parts = { clock: systemClock, log, store, secret: directory.secret, agents, drivers, version };
-  const app = await createApp({ ...parts, dataDir: directory.path, origin, state: () => state });
+  const app = await createApp({
+    ...parts,
+    redaction,
+    configDirectory,
+    dataDir: directory.path,
+    origin,
+    state: () => state,
+  });
   const publicUrl = config.server?.publicUrl;
   const api = createApi(app.ports, {
     clock: systemClock,
@@ -155,14 +166,16 @@ function stopOnce(work: (options: StopOptions) => Promise<void>): Pick<RunningSe
   };
 }
 
-function openLog(file: string): Logger {
+/** Nothing goes into the log but through the redaction, whoever wrote it. */
+function openLog(file: string, redaction: Redaction): Logger {
   const level = process.env['STEMMA_LOG'] || 'info';
   const levels = ['silent', ...Object.keys(pino.levels.values)];
   if (!levels.includes(level)) {
     const message = `STEMMA_LOG is "${level}"; it is one of ${levels.join(', ')}.`;
     throw new StemmaError('INVALID_CONFIG', message, { key: 'STEMMA_LOG' });
   }
-  return pino({ level }, pino.destination({ dest: file, mkdir: false, sync: true }));
+  const destination = pino.destination({ dest: file, mkdir: false, sync: true });
+  return pino({ level }, { write: (line: string) => destination.write(redaction.text(line)) });
 }
 
 function openStore(directory: DataDirectory): Promise<SqliteStore> {

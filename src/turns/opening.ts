@@ -13,6 +13,8 @@ import { ask } from '../ledger/questions.ts';
 import type { Session } from '../ledger/session.ts';
 import type { TurnsContext } from './ports.ts';
 import { resolveAfterOpen } from './recovery.ts';
+import { redacted } from './redacted.ts';
+import { unhonoured, whyUnusable } from './unhonoured.ts';
 
 /** A conversation that is open in this process. */
 export interface OpenSession {
@@ -70,12 +72,22 @@ export async function openConversation(
   let open: OpenSession | undefined;
   let isSettled = false;
   const emit = (event: DriverEvent): void => {
-    if (!isSettled) early.keep(event);
-    else if (open) opening.receive(event, open);
+    const told = redacted(event, context.redact);
+    if (!isSettled) early.keep(told);
+    else if (open) opening.receive(told, open);
   };
-  const request = { ...(await requestFor(context, known, agent.profile, emit)), signal: opening.signal };
+  const unusable = whyUnusable(agent.profile, driver);
+  if (unusable !== undefined) return { ok: false, code: 'AGENT_UNAVAILABLE', message: unusable };
+  const prepareLaunch = await context.prepare(agent);
+  const request = {
+    ...(await requestFor(context, known, agent.profile, emit)),
+    signal: opening.signal,
+    ...(prepareLaunch ? { prepareLaunch } : {}),
+  };
   const { session, opened } = await openDriver(context, known, driver, request, opening);
-  if (!opened.ok) return opened;
+  if (!opened.ok) return { ...opened, message: context.redact(opened.message) };
+  for (const what of unhonoured(agent.profile, driver))
+    context.report('agent.unhonoured', { sessionId: known.id, agent: known.agent, what });
   const current: OpenSession = { conversation: opened.conversation, driver };
   open = current;
   const isAdopted = opened.how === 'adopted';

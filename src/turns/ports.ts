@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Ids, SessionId } from '../base/ids.ts';
-import type { AgentProfile, Driver, TranscriptItem } from '../drivers/port.ts';
+import type { AgentProfile, Driver, PrepareLaunch, TranscriptItem } from '../drivers/port.ts';
 import type { LedgerStore } from '../ledger/store.ts';
 
 /** What the turns of sessions need from outside. */
@@ -17,6 +17,13 @@ export interface TurnsContext {
   /** The session's own directory, made when first needed. */
   readonly directory: (sessionId: SessionId) => string;
   readonly transcript: TranscriptSink;
+  /** What comes before each launch of this agent; undefined where nothing does. Its secrets are known, and redacted, then. */
+  readonly prepare: (agent: {
+    readonly profile: AgentProfile;
+    readonly driver: Driver;
+  }) => Promise<PrepareLaunch | undefined>;
+  /** A text without the values of secrets: nothing that an agent says is kept or told without it. */
+  readonly redact: (text: string) => string;
   /** Whether the server is stopping: what fails now says nothing about an agent. */
   readonly isStopping: () => boolean;
   /** Something an operator should see; never throws. */

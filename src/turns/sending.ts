@@ -98,7 +98,7 @@ export class Sending {
 
   async #record(conversation: Conversation, turn: Turn, outcome: SendOutcome): Promise<'done' | 'later'> {
     if (outcome.outcome === 'refused') {
-      await this.fail(turn, { code: 'AGENT_FAILED', message: outcome.reason }, false);
+      await this.fail(turn, { code: 'AGENT_FAILED', message: this.#context.redact(outcome.reason) }, false);
       return 'done';
     }
     this.#sent = turn.id;

@@ -211,6 +211,8 @@ async function recovered(scene: Scene) {
     node: 'local',
     agent: () => undefined,
     tools: () => undefined,
+    prepare: async () => undefined,
+    redact: (text: string) => text,
     directory: () => '/',
     transcript: { append: () => undefined },
     isStopping: () => false,

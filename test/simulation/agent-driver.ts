@@ -35,6 +35,7 @@ export class SimulatedDrivers {
     return {
       kind: kind.name,
       capabilities: kind.capabilities,
+      honours: [],
       probe: () => Promise.resolve({ found: true, warnings: [] }),
       open: (request) => this.#openFor(kind, request),
     };

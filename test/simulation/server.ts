@@ -203,6 +203,8 @@ export class Server {
         );
       },
       tools: () => undefined,
+      prepare: async () => undefined,
+      redact: (text) => text,
       directory: (sessionId) => sessionId,
       transcript: { append: () => undefined },
       isStopping: () => false,

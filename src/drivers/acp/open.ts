@@ -107,13 +107,15 @@ async function hearOut(process: StdioProcess, log: SentLog, request: OpenRequest
 }
 
 async function begin(log: SentLog, request: OpenRequest, options: OpenOptions): Promise<Opened> {
-  const { profile, cwd, directory } = request;
+  const { profile, cwd, directory, prepareLaunch } = request;
   const { clock, openingMs, stopping } = options;
+  const permit = await prepareLaunch?.();
+  if (permit?.ok === false) return unavailable(permit.message);
   // Noted before the launch: a process that we do not live to see open must not be taken for the one before it.
   log.append({ t: 'process', base: Math.max(log.base, request.position) });
   const launched = await launchStdio({
     argv: profile.command,
-    env: environmentOf(profile),
+    env: { ...environmentOf(profile), ...permit?.env },
     cwd,
     directory,
     clock,

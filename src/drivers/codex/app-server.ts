@@ -104,7 +104,10 @@ async function launch(
   clock: Clock,
   handlers: RpcHandlers,
 ): Promise<ServerOpened | undefined> {
-  const { directory, env } = place;
+  const { directory } = place;
+  const permit = await place.prepareLaunch?.();
+  if (permit?.ok === false) return unavailable(permit.message);
+  const env = { ...place.env, ...permit?.env };
   const [program = '', ...args] = place.command;
   const resolved = await resolveProgram(program, env, process.cwd());
   if (!resolved.ok) return unavailable(resolved.message);

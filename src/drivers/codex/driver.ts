@@ -32,6 +32,7 @@ export function codexDriver({ clock }: { readonly clock: Clock }): Driver {
   return {
     kind: 'codex',
     capabilities,
+    honours: ['model', 'effort', 'home', 'sandbox', 'network', 'onQuestion', 'secrets', 'version'],
     probe,
     open: (request) => openConversation(request, links, clock),
   };

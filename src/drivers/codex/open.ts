@@ -58,7 +58,8 @@ async function link(
   record: ThreadRecord | undefined,
   links: Links,
 ): Promise<{ ok: true; link: ServerLink } | NotOpened> {
-  const place = serverPlaceOf(request.profile);
+  const { profile, prepareLaunch } = request;
+  const place: ServerPlace = { ...serverPlaceOf(profile), prepareLaunch };
   if (record && record.server !== place.directory) {
     const former: ServerPlace = { ...place, directory: record.server };
     const found = await links.get(former, false);

@@ -20,7 +20,13 @@ export function threadSettings(request: OpenRequest, toolsName: string): Record<
     // Nobody to ask: Codex refuses by itself and tells the model, without a question in between.
     approvalPolicy: (profile.onQuestion ?? 'deny') === 'deny' ? 'never' : 'on-request',
     ...(profile.sandbox === undefined ? {} : { sandbox: sandboxes[profile.sandbox] }),
-    ...(tools === undefined ? {} : { config: { mcp_servers: { [toolsName]: toolServer(tools) } } }),
+    config: {
+      ...(profile.effort === undefined ? {} : { model_reasoning_effort: profile.effort }),
+      ...(profile.network === undefined
+        ? {}
+        : { 'sandbox_workspace_write.network_access': profile.network === 'allowed' }),
+      ...(tools === undefined ? {} : { mcp_servers: { [toolsName]: toolServer(tools) } }),
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { Ids } from '../../base/ids.ts';
-import type { AgentProfile, Driver } from '../port.ts';
+import type { AgentProfile, Driver, PrepareLaunch } from '../port.ts';
 import { casesOfFaults } from './cases-of-faults.ts';
 import { casesOfSteering } from './cases-of-steering.ts';
 import { casesOfTurns, type ConformanceCase } from './cases-of-turns.ts';
@@ -37,6 +37,8 @@ export interface CheckOptions {
   /** How long one thing may take that the agent must do. Milliseconds, default two minutes. */
   readonly patienceMs?: number;
   readonly signal?: AbortSignal;
+  /** What comes before each launch; see the port. */
+  readonly prepareLaunch?: PrepareLaunch | undefined;
   /** Told of each case as it ends. */
   readonly onCase?: (result: CaseResult) => void;
 }
@@ -69,6 +71,7 @@ export async function checkDriver(options: CheckOptions): Promise<ConformanceRep
     tools: options.tools,
     signal: options.signal ?? new AbortController().signal,
     patienceMs: options.patienceMs ?? 120_000,
+    prepareLaunch: options.prepareLaunch,
     ids: new Ids(
       () => clock.now(),
       () => 0,

@@ -10,6 +10,7 @@ import type {
   DriverEvent,
   Opened,
   OpenRequest,
+  PrepareLaunch,
   Probe,
   SendOutcome,
 } from '../port.ts';
@@ -34,6 +35,7 @@ export interface RigOptions {
   readonly signal: AbortSignal;
   /** How long one thing may take that an agent must do. Milliseconds. */
   readonly patienceMs: number;
+  readonly prepareLaunch: PrepareLaunch | undefined;
   /** Where ids come from. */
   readonly ids: Ids;
 }
@@ -114,6 +116,7 @@ export class Rig {
       directory: this.#directory,
       position: this.#position(),
       unresolved: this.#unresolved(),
+      ...(this.#options.prepareLaunch ? { prepareLaunch: this.#options.prepareLaunch } : {}),
       ...(this.#nativeId === undefined ? {} : { nativeId: this.#nativeId }),
       ...(this.tools === undefined ? {} : { tools: { url: this.tools.url, token: this.tools.token } }),
       emit: (event) => {

@@ -140,7 +140,9 @@ export class ScriptConversation implements Conversation {
 
   async #launch(delivery: Delivery): Promise<SendOutcome> {
     const { request, root, clock } = this.#options;
-    const env = environmentOf(request);
+    const permit = await request.prepareLaunch?.();
+    if (permit?.ok === false) return refuse(permit.message);
+    const env = { ...environmentOf(request), ...permit?.env };
     const [name = '', ...args] = request.profile.command;
     const program = await resolveProgram(name, env, request.cwd);
     if (!program.ok) return refuse(program.message);

@@ -37,6 +37,7 @@ export function scriptDriver({ clock, graceMs = 5000, mostOutputBytes }: ScriptD
   return {
     kind: 'script',
     capabilities,
+    honours: ['secrets'],
     probe,
     open: (request) => openConversation(request, options),
   };
