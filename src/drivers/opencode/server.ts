@@ -92,6 +92,8 @@ export async function launchServer(request: OpenRequest, place: Place, clock: Cl
   const [program = '', ...args] = place.command;
   const resolved = await resolveProgram(program, place.env, cwd);
   if (!resolved.ok) return unavailable(resolved.message);
+  const permit = await request.prepareLaunch?.();
+  if (permit?.ok === false) return unavailable(permit.message);
   await makePrivateDirectory(directory);
   const password = randomBytes(24).toString('base64url');
   writeFileSync(join(directory, names.password), `${password}\n`, { mode: 0o600 });
@@ -101,7 +103,7 @@ export async function launchServer(request: OpenRequest, place: Place, clock: Cl
     setUp: `exec </dev/null >>${names.log} 2>&1`,
     body: 'cd "$1" || exit 126\nshift\nunset OLDPWD\nexec "$@"',
     parameters: [cwd, resolved.path, ...args, 'serve', '--hostname', '127.0.0.1', '--port', '0'],
-    env: serverEnvironment(request, place, password),
+    env: { ...serverEnvironment(request, place, password), ...permit?.env },
     clock,
   });
   if (!launched.ok) return unavailable(launched.message);
