@@ -55,6 +55,7 @@ export function argumentsOf(request: OpenRequest, conversationId: string, isResu
     '--replay-user-messages',
     ...[isResumed ? '--resume' : '--session-id', conversationId],
     ...(profile.model === undefined ? [] : ['--model', profile.model]),
+    ...(profile.effort === undefined ? [] : ['--effort', profile.effort]),
     ...permissionArguments(profile),
     // Only ours: a server of the user's own that does not come up could hold up every turn.
     ...(tools === undefined ? [] : ['--mcp-config', toolServer(tools)]),

@@ -107,11 +107,13 @@ async function begin(
     const message = `agent ${profile.name}: there is no conversation ${id} in ${configDirectory}`;
     return { ok: false, code: 'SESSION_GONE', message };
   }
+  const permit = await request.prepareLaunch?.();
+  if (permit?.ok === false) return { ok: false, code: 'AGENT_UNAVAILABLE', message: permit.message };
   // Noted before the launch: a process that we do not live to see open must not be taken for the one before it.
   log.append({ t: 'process', base: Math.max(log.base, position) });
   const launched = await launchStdio({
     argv: argumentsOf(request, id, hasRecord),
-    env,
+    env: { ...env, ...permit?.env },
     cwd: request.cwd,
     directory: request.directory,
     clock: options.clock,
