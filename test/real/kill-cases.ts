@@ -30,12 +30,14 @@ export interface KillPlan {
   }[];
   /** Milliseconds after the start of a run: while the agents stream, run shells and wait for the model. */
   readonly moments: readonly number[];
+  /** Milliseconds in which a run ends after a kill, default 40 seconds. */
+  readonly patienceMs?: number;
 }
 
 const streaming = 'while it streams, calls tools and runs shells';
 
 /** `kill -9` of the server in the middle of runs of a real agent program: each message reaches the model once. */
-export function killCases(kit: AgentKit, { points, moments }: KillPlan): void {
+export function killCases(kit: AgentKit, { points, moments, patienceMs = 40_000 }: KillPlan): void {
   const program = findProgram(kit.name);
   describe.skipIf(!program)(`kill -9 of the server in the middle of a run of the real ${kit.name}`, () => {
     let server: AgentServer;
@@ -51,7 +53,7 @@ export function killCases(kit: AgentKit, { points, moments }: KillPlan): void {
     });
 
     const verify = async (runId: string, mark: string): Promise<void> => {
-      const run = await server.ended(runId, 40_000);
+      const run = await server.ended(runId, patienceMs);
       expect(run.outcome, await server.describe(run)).toBe('succeeded');
       // What the model was told to do by each text of ours: once, however often the server died.
       for (const text of [`${mark} first.`, `${mark} second.`]) {
@@ -71,30 +73,38 @@ export function killCases(kit: AgentKit, { points, moments }: KillPlan): void {
     const cases = points.flatMap(({ window, fault, times }) =>
       times.map((n) => ({ window, fault: `${fault}:${n}` })),
     );
-    test.each(cases)('$window ($fault)', async ({ window, fault }) => {
-      await server.kill();
-      await server.up(fault);
-      if (!server.isUp) await server.up();
-      const mark = `[${fault} ${++runs}]`;
-      const runId = await server.run(messagesOf(mark)).catch(() => undefined);
-      const isDead = await server.died(20_000);
-      if (isDead) {
-        counts.set(window, (counts.get(window) ?? 0) + 1);
-        await server.up();
-      }
-      // A server that died in the call that begins a run may have begun it or not; then there is nothing to wait for.
-      if (runId) await verify(runId, mark);
-    });
+    test.each(cases)(
+      '$window ($fault)',
+      async ({ window, fault }) => {
+        await server.kill();
+        await server.up(fault);
+        if (!server.isUp) await server.up();
+        const mark = `[${fault} ${++runs}]`;
+        const runId = await server.run(messagesOf(mark)).catch(() => undefined);
+        const isDead = await server.died(20_000);
+        if (isDead) {
+          counts.set(window, (counts.get(window) ?? 0) + 1);
+          await server.up();
+        }
+        // A server that died in the call that begins a run may have begun it or not; then there is nothing to wait for.
+        if (runId) await verify(runId, mark);
+      },
+      patienceMs + 40_000,
+    );
 
-    test.each(moments)('after %i ms', async (ms) => {
-      const mark = `[${ms} ms ${++runs}]`;
-      const runId = await server.run(messagesOf(mark));
-      await delay(ms);
-      await server.kill();
-      await server.up();
-      counts.set(streaming, (counts.get(streaming) ?? 0) + 1);
-      await verify(runId, mark);
-    });
+    test.each(moments)(
+      'after %i ms',
+      async (ms) => {
+        const mark = `[${ms} ms ${++runs}]`;
+        const runId = await server.run(messagesOf(mark));
+        await delay(ms);
+        await server.kill();
+        await server.up();
+        counts.set(streaming, (counts.get(streaming) ?? 0) + 1);
+        await verify(runId, mark);
+      },
+      patienceMs + 40_000,
+    );
 
     test('it died in every window', () => {
       const all = [...points.map(({ window }) => window), streaming];

@@ -1,4 +1,5 @@
 import { opencodeKit } from './opencode-kit.ts';
 import { sequenceCases } from './sequence-cases.ts';
 
-sequenceCases(opencodeKit, { steers: true });
+// Each background agent is a program of its own, which takes seconds to come up.
+sequenceCases(opencodeKit, { steers: true, busySeconds: 12, patienceMs: 150_000 });

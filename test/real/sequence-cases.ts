@@ -21,13 +21,22 @@ const first = `Run the checks. ${background('lint', 'Lint it. [[slow 2 lint is c
  * The mission's main case against a real agent program: launches, a failure, a retry from the continuation that handles it,
  * and the next message only after all of them closed, asserted from the log of the model's server.
  */
-export function sequenceCases(kit: AgentKit, { steers }: { readonly steers: boolean }): void {
+export function sequenceCases(kit: AgentKit, pace: SequencePace): void {
   const program = findProgram(kit.name);
-  sequence(kit, program);
-  if (steers) steering(kit, program);
+  sequence(kit, program, pace);
+  if (pace.steers) steering(kit, program, pace);
 }
 
-function sequence(kit: AgentKit, program: string | undefined): void {
+/** What the agent can, and how long it takes for it. */
+export interface SequencePace {
+  readonly steers: boolean;
+  /** How long a turn lasts in which a background agent starts and fails. Seconds, default 4. */
+  readonly busySeconds?: number;
+  /** Milliseconds in which a run ends, default a minute. */
+  readonly patienceMs?: number;
+}
+
+function sequence(kit: AgentKit, program: string | undefined, { patienceMs = 60_000 }: SequencePace): void {
   describe.skipIf(!program)(`a sequence on the real ${kit.name}`, () => {
     let server: AgentServer;
     let run: Run;
@@ -36,9 +45,9 @@ function sequence(kit: AgentKit, program: string | undefined): void {
     beforeAll(async () => {
       server = await AgentServer.start(kit, program ?? '', rules);
       const runId = await server.run([first, 'Summarise. [[say all is well]]']);
-      run = await server.ended(runId, 60_000);
+      run = await server.ended(runId, patienceMs);
       trees = await server.trees(run);
-    });
+    }, patienceMs + 20_000);
     afterAll(() => server?.stop());
 
     test('ends well, each message once', () => {
@@ -81,7 +90,8 @@ function sequence(kit: AgentKit, program: string | undefined): void {
   });
 }
 
-function steering(kit: AgentKit, program: string | undefined): void {
+function steering(kit: AgentKit, program: string | undefined, pace: SequencePace): void {
+  const { busySeconds = 4, patienceMs = 60_000 } = pace;
   describe.skipIf(!program)(`steering the real ${kit.name}`, () => {
     let server: AgentServer;
     beforeAll(async () => {
@@ -95,20 +105,26 @@ function steering(kit: AgentKit, program: string | undefined): void {
     });
     afterAll(() => server?.stop());
 
-    test('a failed child steered into a busy agent: its continuation joins the turn, and the sequence waits for the retry', async () => {
-      const busy = `Work. ${background('quick', 'Quick. [[fail 400]]')} [[shell sleep 4]] [[say done]]`;
-      const run = await server.ended(await server.run([busy, 'Next. [[say next]]']), 60_000);
-      expect(run.outcome).toBe('succeeded');
-      const [tree] = await server.trees(run);
-      const continuation = tree!.executions.find((row) => row.kind === 'continuation');
-      const message = tree!.executions.find((row) => row.id === tree!.root);
-      // Both owned one turn: they settled at the same boundary.
-      expect(continuation?.endedAt).toBe(message?.endedAt);
-      const retry = tree!.executions.find((row) => row.kind === 'agent' && row.attempt === 2);
-      expect(retry?.state).toBe('succeeded');
-      // The turn's primary owner is the message; the continuation holds the retry open with it.
-      expect(retry?.parentId).toBe(tree!.root);
-      expect(firstHeard(server.model, 'Next.')).toBeGreaterThan(firstHeard(server.model, 'quick succeeded'));
-    });
+    test(
+      'a failed child steered into a busy agent: its continuation joins the turn, and the sequence waits for the retry',
+      async () => {
+        const busy = `Work. ${background('quick', 'Quick. [[fail 400]]')} [[shell sleep ${busySeconds}]] [[say done]]`;
+        const run = await server.ended(await server.run([busy, 'Next. [[say next]]']), patienceMs);
+        expect(run.outcome).toBe('succeeded');
+        const [tree] = await server.trees(run);
+        const continuation = tree!.executions.find((row) => row.kind === 'continuation');
+        const message = tree!.executions.find((row) => row.id === tree!.root);
+        // Both owned one turn: they settled at the same boundary.
+        expect(continuation?.endedAt).toBe(message?.endedAt);
+        const retry = tree!.executions.find((row) => row.kind === 'agent' && row.attempt === 2);
+        expect(retry?.state).toBe('succeeded');
+        // The turn's primary owner is the message; the continuation holds the retry open with it.
+        expect(retry?.parentId).toBe(tree!.root);
+        expect(firstHeard(server.model, 'Next.')).toBeGreaterThan(
+          firstHeard(server.model, 'quick succeeded'),
+        );
+      },
+      patienceMs + 20_000,
+    );
   });
 }
