@@ -13,6 +13,7 @@ import { messageList, permissionList, questionList, type Recorded, sessionList, 
 
 /** What the server says of a session at one moment. */
 export interface Reading {
+  readonly sessionId: string;
   /** The newest messages, oldest first. */
   readonly messages: readonly Recorded[];
   /** What the session does, as signals; empty when it is idle. */
@@ -34,19 +35,28 @@ export async function readSession(api: OpencodeApi, state: SessionState): Promis
   const children = await api.read(`/session/${sessionId}/children`, sessionList);
   const permissions = await api.read('/permission', permissionList);
   const questions = await api.read('/question', questionList);
-  const tasks: Signal[] = [];
-  for (const taskId of Object.keys(state.tasks)) {
-    tasks.push(...(await readTask(api, taskId)));
-    if (statuses[taskId] === undefined) tasks.push({ type: 'idle', sessionId: taskId });
-  }
+  const tasks = await readTasks(api, Object.keys(state.tasks));
   const status = statuses[sessionId];
   return {
+    sessionId,
     messages,
     status: status ? toStatus(sessionId, status) : [],
     children: children.flatMap(toChild),
     questions: [...permissions.map(toPermission), ...questions.map(toQuestion)],
     tasks,
   };
+}
+
+/** What became of sub-agents in the background. Throws `Unreadable`. */
+export async function readTasks(api: OpencodeApi, taskIds: readonly string[]): Promise<Signal[]> {
+  if (taskIds.length === 0) return [];
+  const statuses = await api.read('/session/status', statusMap);
+  const signals: Signal[] = [];
+  for (const taskId of taskIds) {
+    signals.push(...(await readTask(api, taskId)));
+    if (statuses[taskId] === undefined) signals.push({ type: 'idle', sessionId: taskId });
+  }
+  return signals;
 }
 
 async function readTask(api: OpencodeApi, taskId: string): Promise<Signal[]> {
@@ -69,18 +79,16 @@ export function replay(reading: Reading, isNewProcess: boolean): Signal[] {
   let last: Recorded | undefined;
   messages.forEach((message, index) => {
     if (message.info.role === 'user' && last && isBoundary(last, message, messages.slice(index + 1)))
-      signals.push(...closing(last));
+      signals.push(...closing(last, true));
     signals.push(...readRecorded(message));
     if (message.info.role === 'assistant') last = message;
   });
   signals.push(...reading.tasks, ...reading.status);
-  if (reading.status.length > 0 || !last) return signals;
+  if (reading.status.length > 0) return signals;
+  if (!isNewProcess)
+    return [...signals, ...closing(last, false), { type: 'idle', sessionId: reading.sessionId }];
   // A process that has just been started works on nothing; what the one before it was at died with it.
-  const isCutOff =
-    isNewProcess && last.info.role === 'assistant' && last.info.finish === 'tool-calls' && !last.info.error;
-  if (isWhole(last) && !isCutOff) signals.push(idleOf(last));
-  else if (isNewProcess) signals.push({ type: 'broken', isTold: false });
-  return signals;
+  return [...signals, ...(last && isAnswer(last) ? closing(last, false) : []), { type: 'died' }];
 }
 
 /** Texts of a record that was not ours so far: everything before what is open now. */
@@ -104,14 +112,14 @@ function isBoundary(last: Recorded, user: Recorded, later: readonly Recorded[]):
   return user.info.time.created >= info.time.completed;
 }
 
-function closing(last: Recorded): Signal[] {
-  return isWhole(last) ? [idleOf(last)] : [{ type: 'broken', isTold: true }];
+/** The end of the turn that this message belongs to. `mayBreak`: it is over even if the message is not finished. */
+function closing(last: Recorded | undefined, mayBreak: boolean): Signal[] {
+  if (last?.info.role !== 'assistant') return [];
+  const isBroken = last.info.time.completed === undefined;
+  return isBroken && !mayBreak ? [] : [{ type: 'closed', messageId: last.info.id, isBroken }];
 }
 
-function isWhole({ info }: Recorded): boolean {
-  return info.role === 'assistant' && info.time.completed !== undefined;
-}
-
-function idleOf({ info }: Recorded): Signal {
-  return { type: 'idle', sessionId: info.sessionID };
+/** Whether the turn of this message had nothing more to do. */
+function isAnswer({ info }: Recorded): boolean {
+  return info.role === 'assistant' && (info.finish !== 'tool-calls' || info.error !== undefined);
 }

@@ -33,8 +33,10 @@ function reduceAny(draft: Draft, signal: Signal): void {
     }
     case 'known':
       return draft.addPast(...signal.messageIds.filter((id) => !draft.state.past.includes(id)));
-    case 'broken':
-      return breakOff(draft, signal.isTold);
+    case 'closed':
+      return close(draft, signal);
+    case 'died':
+      return forgetWork(draft);
     case 'exited':
       return draft.emit({ type: 'exited', reason: signal.reason });
     case 'noise':
@@ -53,7 +55,19 @@ function reduceAny(draft: Draft, signal: Signal): void {
 
 type OwnSignal = Exclude<
   Signal,
-  { type: 'sending' | 'notSent' | 'known' | 'broken' | 'exited' | 'noise' | 'child' | 'asked' | 'settled' }
+  {
+    type:
+      | 'sending'
+      | 'notSent'
+      | 'known'
+      | 'closed'
+      | 'died'
+      | 'exited'
+      | 'noise'
+      | 'child'
+      | 'asked'
+      | 'settled';
+  }
 >;
 
 function reduceOwn(draft: Draft, signal: OwnSignal): void {
@@ -213,15 +227,22 @@ function hearIdle(draft: Draft): void {
   if (draft.state.isBusy) draft.set({ isBusy: false });
 }
 
-/** The process died, or says that it is idle and never closed its message. */
-function breakOff(draft: Draft, isTold: boolean): void {
-  const { turn } = draft.state;
-  if (!turn) return;
+/** A turn of which the record shows that it is over. */
+function close(draft: Draft, { messageId, isBroken }: Extract<Signal, { type: 'closed' }>): void {
+  const newest = draft.state.turn?.newest;
+  if (newest?.messageId !== messageId || (newest.completedAt === undefined) !== isBroken) return;
   const error = { name: 'Broken', message: 'The agent stopped without finishing its message.' };
-  if (isTold) return endTurn(draft, error);
-  draft.addPast(...(turn.newest ? [turn.newest.messageId] : []));
-  draft.closeTurn(turn.id);
-  draft.set({ isBusy: false, questions: {}, tasks: {} });
+  endTurn(draft, isBroken ? error : undefined);
+}
+
+function forgetWork(draft: Draft): void {
+  const { turn, isBusy, questions, tasks } = draft.state;
+  if (turn) {
+    draft.addPast(...(turn.newest ? [turn.newest.messageId] : []));
+    draft.closeTurn(turn.id);
+  }
+  const isAtRest = !isBusy && Object.keys(questions).length + Object.keys(tasks).length === 0;
+  if (!isAtRest) draft.set({ isBusy: false, questions: {}, tasks: {} });
 }
 
 function ask(draft: Draft, signal: Extract<Signal, { type: 'asked' }>): void {

@@ -5,7 +5,7 @@ import { endGroup } from '../../processes/group.ts';
 import { isAlive } from '../../processes/process-identity.ts';
 import type { OpenRequest } from '../port.ts';
 import { OpencodeApi, Unreadable } from './api.ts';
-import { pastOf, readSession, replay } from './catch-up.ts';
+import { pastOf, readSession, readTasks, replay } from './catch-up.ts';
 import { EventStream } from './event-stream.ts';
 import type { Journal } from './journal.ts';
 import { Questions } from './questions.ts';
@@ -208,7 +208,7 @@ export class OpencodeSession {
     if (!(await this.#read())) return;
     const now = this.#state.turn;
     if (now && now.newest?.messageId === unfinished && !this.#isAtWork)
-      this.take({ type: 'broken', isTold: true });
+      this.take({ type: 'closed', messageId: unfinished ?? '', isBroken: true });
   }
 
   /** Whether the last reading showed the session at work. */
@@ -234,6 +234,10 @@ export class OpencodeSession {
       if (this.#isPast) this.take(pastOf(reading, this.#state));
       this.#isPast = false;
       for (const signal of replay(reading, this.#isNewProcess)) this.take(signal);
+      const found = Object.keys(this.#state.tasks).filter(
+        (id) => !reading.tasks.some((s) => 'sessionId' in s && s.sessionId === id),
+      );
+      for (const signal of await readTasks(this.api, found)) this.take(signal);
       this.#isNewProcess = false;
       const { turn, tasks } = this.#state;
       for (const asked of reading.questions) {

@@ -99,7 +99,9 @@ export type Signal =
   | { readonly type: 'notSent'; readonly deliveryId: string }
   /** These messages were there before anything was ours to report. */
   | { readonly type: 'known'; readonly messageIds: readonly string[] }
-  /** The newest message of the running turn will never be finished. `isTold`: its end is reported. */
-  | { readonly type: 'broken'; readonly isTold: boolean }
+  /** The turn whose newest message this is was the last thing that went on. `isBroken`: the message will never be finished. */
+  | { readonly type: 'closed'; readonly messageId: string; readonly isBroken: boolean }
+  /** The process that was at work is dead, and another one reads its record: what it was at is over, and nobody is told how. */
+  | { readonly type: 'died' }
   | { readonly type: 'exited'; readonly reason: string }
   | { readonly type: 'noise'; readonly what: string };

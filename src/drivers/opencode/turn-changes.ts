@@ -20,7 +20,8 @@ export function begin(draft: Draft, messageId: string): void {
   draft.state = { ...rest, turn, isBusy: true };
   const deliveryId = deliveryOf(draft.state, messageId);
   const typed = deliveryId === undefined && first ? typedIn(first) : undefined;
-  const taskId = first?.isSynthetic ? taskIn(first) : undefined;
+  const taskId = first ? taskIn(first) : undefined;
+  if (first) endToldTask(draft, first);
   draft.emit({
     type: 'turnStarted',
     nativeTurnId: messageId,
@@ -116,7 +117,8 @@ function tellTaken(draft: Draft, text: WaitingText): void {
   const nativeTurnId = draft.state.turn?.id ?? '';
   const deliveryId = deliveryOf(draft.state, text.messageId);
   const typed = deliveryId === undefined ? typedIn(text) : undefined;
-  const taskId = text.isSynthetic ? taskIn(text) : undefined;
+  const taskId = taskIn(text);
+  endToldTask(draft, text);
   if (deliveryId !== undefined) draft.emit({ type: 'taken', nativeTurnId, deliveryId });
   else if (typed) draft.emit({ type: 'typed', nativeTurnId, typed });
   else if (taskId !== undefined) draft.emit({ type: 'taskTold', nativeTurnId, taskId });
@@ -156,7 +158,17 @@ function typedIn(text: WaitingText): TypedText | undefined {
 
 /** The sub-agent whose end the agent tells itself of. */
 function taskIn(text: WaitingText): string | undefined {
-  return /^<task id="(ses_\w+)" state="/.exec(textOf(text))?.[1];
+  return text.isSynthetic ? /^<task id="(ses_\w+)" state="/.exec(textOf(text))?.[1] : undefined;
+}
+
+/** The agent is told that a task has ended, of which nobody heard the end. */
+function endToldTask(draft: Draft, text: WaitingText): void {
+  const { [taskIn(text) ?? '']: task, ...tasks } = draft.state.tasks;
+  if (!task) return;
+  const [, result = ''] = /<task_(?:result|error)>\n?([\s\S]*?)\n?<\/task_/.exec(textOf(text)) ?? [];
+  const status = textOf(text).includes('state="error"') ? 'failed' : 'succeeded';
+  draft.set({ tasks });
+  if (task.isTold) draft.emit({ type: 'taskEnded', taskId: task.taskId, status, result });
 }
 
 function textOf(text: WaitingText): string {
