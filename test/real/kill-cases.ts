@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setTimeout as delay } from 'node:timers/promises';
+import { userTexts } from '../model/model-request.ts';
 import type { Rule } from '../model/prompt-script.ts';
 import { AgentServer } from './agent-server.ts';
 import { type AgentKit, findProgram } from './kit.ts';
@@ -32,12 +33,14 @@ export interface KillPlan {
   readonly moments: readonly number[];
   /** Milliseconds in which a run ends after a kill, default 40 seconds. */
   readonly patienceMs?: number;
+  /** What must hold besides, after each run. */
+  readonly check?: (server: AgentServer) => void;
 }
 
 const streaming = 'while it streams, calls tools and runs shells';
 
 /** `kill -9` of the server in the middle of runs of a real agent program: each message reaches the model once. */
-export function killCases(kit: AgentKit, { points, moments, patienceMs = 40_000 }: KillPlan): void {
+export function killCases(kit: AgentKit, { points, moments, check, patienceMs = 40_000 }: KillPlan): void {
   const program = findProgram(kit.name);
   describe.skipIf(!program)(`kill -9 of the server in the middle of a run of the real ${kit.name}`, () => {
     let server: AgentServer;
@@ -63,7 +66,12 @@ export function killCases(kit: AgentKit, { points, moments, patienceMs = 40_000 
           ),
         );
         expect(turns.size, `turns that began with "${text}"`).toBe(1);
+        const histories = server.model.requests.map(
+          (request) => userTexts(request).filter((said) => said.startsWith(text)).length,
+        );
+        expect(Math.max(...histories), `"${text}" in one conversation`).toBe(1);
       }
+      check?.(server);
       for (const tree of await server.trees(run)) {
         expect(tree.closed).toBe(true);
         expect(tree.notices.filter((notice) => notice.state !== 'handled')).toEqual([]);
