@@ -90,6 +90,7 @@ function builtInProfiles({ self, examplesDirectory }: BuiltIn): AgentProfile[] {
     { name: 'claude', driver: 'claude', command: ['claude'] },
     { name: 'gemini', driver: 'acp', command: ['gemini', '--acp'] },
     { name: 'qwen', driver: 'acp', command: ['qwen', '--acp'] },
+    { name: 'pi', driver: 'pi', command: ['pi'] },
     // Echoes its prompt: the smallest program that is an agent.
     { name: 'script', driver: 'script', command: ['cat'] },
   ];

@@ -10,6 +10,7 @@ const usualCommands: Readonly<Record<string, readonly string[]>> = {
   claude: ['claude'],
   codex: ['codex'],
   opencode: ['opencode'],
+  pi: ['pi'],
   script: ['cat'],
 };
 

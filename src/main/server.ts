@@ -17,6 +17,7 @@ import { acpDriver } from '../drivers/acp/driver.ts';
 import { claudeDriver } from '../drivers/claude/driver.ts';
 import { codexDriver } from '../drivers/codex/driver.ts';
 import { opencodeDriver } from '../drivers/opencode/driver.ts';
+import { piDriver } from '../drivers/pi/driver.ts';
 import type { Driver } from '../drivers/port.ts';
 import { scriptDriver } from '../drivers/script/script-driver.ts';
 import type { Records } from '../store/records.ts';
@@ -53,6 +54,7 @@ export function createDrivers(stopping = new AbortController().signal): Driver[]
     codexDriver({ clock }),
     opencodeDriver({ clock }),
     claudeDriver({ clock, stopping }),
+    piDriver({ clock, stopping }),
     acpDriver({ clock, stopping }),
     scriptDriver({ clock }),
   ];
