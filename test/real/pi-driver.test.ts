@@ -43,7 +43,7 @@ describe.skipIf(!program)('the pi driver, with the real program', () => {
 
   it('finds the program, its version and its sign-in', async () => {
     const probe = await bench.driver.probe(bench.profile());
-    expect(probe).toEqual({ found: true, version: '0.74.2', warnings: [] });
+    expect(probe).toEqual({ found: true, version: '0.74.2', signedIn: 'yes', warnings: [] });
     const missing = await bench.driver.probe(bench.profile({ command: ['/nowhere/pi'] }));
     expect(missing).toMatchObject({ found: false, warnings: [expect.stringContaining('/nowhere/pi')] });
     const home = join(bench.directory, 'empty');

@@ -1,4 +1,3 @@
-import type { Clock } from '../../base/clock.ts';
 import { within } from '../../base/pause.ts';
 import type { StdioProcess } from '../../processes/stdio-process.ts';
 import type {
@@ -12,8 +11,8 @@ import type {
 } from '../port.ts';
 import { Dialogs } from './dialogs.ts';
 import { Leftover } from './leftover.ts';
-import { OutputFile } from './output-file.ts';
-import { hashOf, type SentEntry, type SentLog } from './sent-log.ts';
+import type { ConversationParts } from './parts.ts';
+import { hashOf, type SentEntry } from './sent-log.ts';
 import { callIdKey } from './tool-client.ts';
 import { PiTracker } from './tracker.ts';
 import { turnIdOf } from './turn.ts';
@@ -23,18 +22,8 @@ const graceMs = 2000;
 /** How long an answer of pi to a text is waited for; it answers at once unless it compacts first. Milliseconds. */
 const answerMs = 5000;
 
-/** What a conversation lives on. */
-export interface ConversationParts {
-  readonly process: StdioProcess;
-  readonly log: SentLog;
-  readonly request: OpenRequest;
-  readonly clock: Clock;
-  /** The file of the conversation. */
-  readonly file: string;
-  /** Where reading begins, and up to where events are known. */
-  readonly from: number;
-  readonly floor: number;
-}
+/** So much of output is worth giving back. */
+const releaseBytes = 4 * 1024 * 1024;
 
 /** One conversation with a living pi, or with one that has just died. The driver's `open` makes them. */
 export class PiConversation implements Conversation {
@@ -42,7 +31,6 @@ export class PiConversation implements Conversation {
   readonly #parts: ConversationParts;
   readonly #tracker: PiTracker;
   readonly #dialogs: Dialogs;
-  readonly #output: OutputFile;
   readonly #leftover: Leftover;
   /** The write of the last text: until it is over nobody can say whether pi has it. */
   #writing: Promise<unknown> = Promise.resolve();
@@ -55,7 +43,6 @@ export class PiConversation implements Conversation {
   constructor(parts: ConversationParts) {
     this.nativeId = parts.file;
     this.#parts = parts;
-    this.#output = new OutputFile(parts.process.directory, parts.log);
     this.#dialogs = this.#makeDialogs();
     this.#leftover = this.#makeLeftover();
     this.#tracker = this.#makeTracker();
@@ -74,7 +61,7 @@ export class PiConversation implements Conversation {
 
   /** Something about the process made no sense, or should be seen by a person: it is told, and changes nothing. */
   noise(what: string): void {
-    if (!this.#output.wasEmptied(what)) this.#tracker.say({ type: 'noise', what });
+    this.#tracker.say({ type: 'noise', what });
   }
 
   /** The process is dead and its output was read to the end. */
@@ -191,7 +178,7 @@ export class PiConversation implements Conversation {
     const message = text.startsWith('/') ? ` ${text}` : text;
     const noted = { id, kind, at: this.#tracker.position, hash: hashOf(message) };
     try {
-      if (kind === 'prompt') this.#output.emptyIfLarge(this.summary());
+      if (kind === 'prompt') this.#release();
       log.append({ t: 'text', ...noted });
     } catch (error) {
       return refused(`the text could not be noted: ${String(error)}`);
@@ -206,6 +193,17 @@ export class PiConversation implements Conversation {
     if (outcome.outcome === 'written') await within(this.#parts.clock, answerMs, answered, undefined);
     this.#answered.delete(commandId);
     return outcome;
+  }
+
+  // pi repeats everything it said so far with each piece of an answer, so its output grows fast. A next text proves that
+  // what lies before it was processed for good.
+  #release(): void {
+    const { log, process } = this.#parts;
+    const { decided, position } = this.summary();
+    if (position - log.from < releaseBytes) return;
+    for (const { id, fate } of decided) log.append({ t: 'fate', id, fate });
+    log.append({ t: 'released', at: position });
+    process.release(position - log.base);
   }
 
   #settleWrite(id: string, outcome: 'written' | 'refused' | 'uncertain'): SendOutcome {

@@ -32,6 +32,7 @@ export function piDriver(options: PiDriverOptions): Driver {
   return {
     kind: 'pi',
     capabilities,
+    honours: ['model', 'effort', 'home', 'sandbox', 'onQuestion', 'secrets', 'version'],
     probe,
     open: (request) => openConversation(request, { clock, openingMs, stopping }),
   };

@@ -26,7 +26,11 @@ export function environmentOf(
 }
 
 /** Program and arguments, without those of a conversation. */
-export function commandOf({ command, model }: AgentProfile): string[] {
+export function commandOf({ command, model, effort }: AgentProfile): string[] {
   const program = command.length === 0 ? ['pi'] : command;
-  return [...program, ...(model === undefined ? [] : ['--model', model])];
+  return [
+    ...program,
+    ...(model === undefined ? [] : ['--model', model]),
+    ...(effort === undefined ? [] : ['--thinking', effort]),
+  ];
 }

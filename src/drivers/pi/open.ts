@@ -5,7 +5,6 @@ import type { Opened, OpenRequest } from '../port.ts';
 import { PiConversation } from './conversation.ts';
 import { commandOf, environmentOf } from './environment.ts';
 import { Opening } from './opening.ts';
-import { OutputFile } from './output-file.ts';
 import { hashOf, SentLog } from './sent-log.ts';
 import { readSessionFile } from './session-file.ts';
 import { writeExtension, writeToolsFile } from './tools-files.ts';
@@ -71,11 +70,10 @@ async function readAgain(
   about: { readonly request: OpenRequest; readonly clock: Clock; readonly onExit: () => void },
 ): Promise<PiConversation> {
   const { request, clock } = about;
-  new OutputFile(request.directory, log).finishEmptying();
-  const floor = Math.max(request.position, log.base);
-  const conversation = new PiConversation({ process, log, request, clock, file, from: log.base, floor });
+  const floor = Math.max(request.position, log.from);
+  const conversation = new PiConversation({ process, log, request, clock, file, from: log.from, floor });
   process.listen({
-    from: 0,
+    from: log.from - log.base,
     onLine: (line, end) => conversation.take(line, end),
     onNoise: (what) => conversation.noise(what),
     onExit: (reason) => {
@@ -105,6 +103,8 @@ async function hearOut(
   await exited;
   const { decided, position } = conversation.summary();
   for (const { id, fate } of decided) log.append({ t: 'fate', id, fate });
+  // What outlived the program must not go on beside the next one.
+  await process.end({ graceMs });
   process.close();
   log.append({ t: 'process', base: position });
 }
@@ -115,6 +115,8 @@ async function begin(log: SentLog, request: OpenRequest, options: OpenOptions): 
   if (gone !== undefined) {
     return { ok: false, code: 'SESSION_GONE', message: `agent ${profile.name}: ${gone}` };
   }
+  const permit = await request.prepareLaunch?.();
+  if (permit?.ok === false) return unavailable(permit.message);
   // Noted before the launch: a process that we do not live to see open must not be taken for the one before it.
   log.append({ t: 'process', base: Math.max(log.base, request.position) });
   const launched = await launchStdio({
@@ -126,7 +128,7 @@ async function begin(log: SentLog, request: OpenRequest, options: OpenOptions): 
       writeExtension(request),
       ...(nativeId === undefined ? [] : ['--session', nativeId]),
     ],
-    env: environmentOf(profile),
+    env: { ...environmentOf(profile), ...permit?.env },
     cwd,
     directory,
     clock: options.clock,

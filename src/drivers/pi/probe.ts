@@ -31,13 +31,15 @@ export async function probe(profile: AgentProfile): Promise<Probe> {
       ? []
       : [`Stemma was proved with pi ${provedVersion}; this is ${version ?? 'an unknown version'}`];
   const home = env['PI_CODING_AGENT_DIR'] ?? join(env['HOME'] ?? homedir(), '.pi', 'agent');
-  if (!hasSignIn(home, env))
-    warnings.push(`pi has no sign-in in ${home}: run pi and /login, or set the API key of a provider`);
+  const isSignedIn = hasSignIn(home, { ...env, ...profile.secrets });
+  const signIn = `run ${program} and give /login, or set the API key of a provider`;
+  if (!isSignedIn) warnings.push(`pi has no sign-in in ${home}: ${signIn}`);
   if (profile.sandbox === 'workspace')
     warnings.push(
       'pi has no sandbox, so nothing enforces sandbox: workspace; readOnly takes the writing tools away',
     );
-  return { found: true, ...(version === undefined ? {} : { version }), warnings };
+  const signedIn = isSignedIn ? ({ signedIn: 'yes' } as const) : ({ signedIn: 'no', signIn } as const);
+  return { found: true, ...(version === undefined ? {} : { version }), ...signedIn, warnings };
 }
 
 /** The version that the package of this program has, if it lies in the package. */

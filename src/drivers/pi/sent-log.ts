@@ -8,13 +8,14 @@ import { readIfThere } from '../../base/read-if-there.ts';
 
 /*
  * What we told pi, and what we did to it, beside its output: with both, whoever takes over knows everything. Positions are
- * bytes of output, counted on over the processes of a session, also when an output file was emptied.
+ * bytes of output, counted on over the processes of a session.
  */
 
 const entry = z.discriminatedUnion('t', [
-  /** A process is about to be launched, or its output to be emptied: what comes next begins at this position. */
+  /** A process is about to be launched; its output begins at this position. */
   z.object({ t: z.literal('process'), base: z.number() }),
-  z.object({ t: z.literal('emptied'), base: z.number(), bytes: z.number() }),
+  /** Everything before this position was processed for good, and is not read again. */
+  z.object({ t: z.literal('released'), at: z.number() }),
   /** The conversation is open, in this file. */
   z.object({ t: z.literal('session'), file: z.string() }),
   /** pi has answered once, so the file is there. */
@@ -53,8 +54,8 @@ export type NotedText = SentText & { readonly outcome: 'intended' | 'written' | 
 export class SentLog {
   readonly #file: string;
   base = 0;
-  /** How long the output was when it was to be emptied: a file that is still so long was not. */
-  emptiedBytes: number | undefined;
+  /** Where the output of this process is to be read from. */
+  from = 0;
   /** The file of the conversation that the process of this base has open. */
   session: string | undefined;
   /** The file of the conversation before. */
@@ -94,9 +95,8 @@ export class SentLog {
     switch (noted.t) {
       case 'process':
         return this.#turnPage(noted.base);
-      case 'emptied':
-        this.base = noted.base;
-        this.emptiedBytes = noted.bytes;
+      case 'released':
+        this.from = noted.at;
         this.#settleTexts();
         return;
       case 'session':
@@ -140,8 +140,8 @@ export class SentLog {
     this.drops.clear();
     this.lastSession = this.session ?? this.lastSession;
     this.session = undefined;
-    this.emptiedBytes = undefined;
     this.base = base;
+    this.from = base;
   }
 
   #settleTexts(): void {
