@@ -16,6 +16,7 @@ type Names =
   | 'getTree'
   | 'waitExecution'
   | 'cancelExecution'
+  | 'answerExecution'
   | 'detachExecution';
 
 /** The routes about executions. */
@@ -38,6 +39,11 @@ export function executionHandlers({ ports }: HandlerContext): HandlersOf<Names> 
     cancelExecution: async ({ parameter, body, call }) => {
       const id = await find(ids, 'execution', parameter);
       valueOf(await executions.cancel(id, body, call));
+      return read(id);
+    },
+    answerExecution: async ({ parameter, body, call }) => {
+      const id = await find(ports.ids, 'execution', parameter);
+      valueOf(await executions.answer(id, body, call));
       return read(id);
     },
     detachExecution: async ({ parameter, body, call }) => {

@@ -4,6 +4,7 @@ import type { Event } from '../contract/events.ts';
 import type { Execution, MonitorRow, Notice, TreeView, WaitAnswer } from '../contract/execution.ts';
 import type { ListQuery, Page } from '../contract/page.ts';
 import type {
+  AnswerBody,
   CancelBody,
   HeartbeatAnswer,
   QueryAnswer,
@@ -128,6 +129,8 @@ export interface ExecutionCommands {
   heartbeat(id: ExecutionId, call: Call): Promise<Answer<HeartbeatAnswer>>;
   /** Resolves when all is joined, or when what survives is held as `unkillable`. */
   cancel(id: ExecutionId, request: CancelBody, call: Call): Promise<Answer<void>>;
+  /** A person's answer to what it, or the only thing below it, waits for. */
+  answer(id: ExecutionId, body: AnswerBody, call: Call): Promise<Answer<void>>;
   detach(id: ExecutionId, reason: string | undefined, call: Call): Promise<Answer<void>>;
 }
 

@@ -14,7 +14,7 @@ import type { QueryAnswer, RegisterBody } from '../contract/requests.ts';
 import type { LaunchCaller } from '../launching/launcher.ts';
 import { heartbeat } from '../ledger/deadline.ts';
 import { enqueue } from '../ledger/enqueue.ts';
-import type { Actor, Execution } from '../ledger/execution.ts';
+import type { Execution } from '../ledger/execution.ts';
 import { isSettled } from '../ledger/execution.ts';
 import { detach, redeliver, waiveNotice } from '../ledger/notice-actions.ts';
 import { openSession } from '../ledger/open-session.ts';
@@ -23,21 +23,12 @@ import { newSession } from '../ledger/session.ts';
 import { settle } from '../ledger/settle.ts';
 import type { Decided } from '../ledger/store.ts';
 import { budgetOf, refusalOfBudgets } from './budgets.ts';
+import { answerExecution } from './answering.ts';
+import { actorOf, nothing } from './caller.ts';
 import type { ApplicationContext } from './context.ts';
 
 /** An outside program that has not been heard of for this long is lost. */
 export const heartbeatMs = 90_000;
-
-/** Who is named as the one who asked. */
-export function actorOf(caller: Principal): Actor {
-  if (caller.kind === 'api') return { kind: 'person', name: caller.name };
-  return { kind: 'agent', name: caller.kind === 'session' ? caller.sessionId : caller.executionId };
-}
-
-/** Drops the value of a command that has nothing to tell. */
-export function nothing(decided: Decided<unknown>): Answer<void> {
-  return decided.ok ? { ok: true, value: undefined } : decided;
-}
 
 /** Commands about executions. */
 export function createExecutionCommands(context: ApplicationContext): ExecutionCommands {
@@ -87,6 +78,7 @@ export function createExecutionCommands(context: ApplicationContext): ExecutionC
       }
       return nothing(await stopping.cancelTree({ id, request, verdict: 'CANCELLED', join: true }));
     },
+    answer: (id, body, call) => answerExecution(context, id, body, call),
     async detach(id, _reason, { caller }) {
       return nothing(await store.decide(() => detach({ now: clock.now(), id, actor: actorOf(caller) })));
     },

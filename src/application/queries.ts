@@ -11,6 +11,7 @@ import type { Session } from '../ledger/session.ts';
 import type { NoticeFilter, Page as ViewPage, Tree } from '../store/views.ts';
 import type { ApplicationContext } from './context.ts';
 import { asksForOthers, chosen, idOf, paging } from './list-filters.ts';
+import { withLimits } from './limits.ts';
 import { toExecution, toMonitorRow, toNotice, toRun, toSession, toTree } from './wire.ts';
 
 /** Most executions that one answer shows of a tree. */
@@ -68,7 +69,7 @@ export function createQueries(context: ApplicationContext): Queries {
       const row = await execution(id);
       const root = row ? await execution(row.rootId) : undefined;
       const rows = root ? await views.tree(root.id, { limit: largestTree }) : undefined;
-      return root && rows ? toTree(root, rows, clock.now()) : undefined;
+      return root && rows ? toTree(root, await withLimits(store, rows), clock.now()) : undefined;
     },
     async monitor(filter) {
       const { cursor, limit } = paging(filter, 'execution');
@@ -80,7 +81,8 @@ export function createQueries(context: ApplicationContext): Queries {
       const rows = await Promise.all(
         shown.map(async (live) => {
           const rows = (await views.tree(live.root.id, { limit: monitorDepth })) ?? emptyTree;
-          return toMonitorRow(live, rows, await session(live.root.runsIn), clock.now());
+          const limited = await withLimits(store, rows);
+          return toMonitorRow(live, limited, await session(live.root.runsIn), clock.now());
         }),
       );
       return {

@@ -10,7 +10,8 @@ import { beginRun } from '../ledger/sequence.ts';
 import type { PlannedMessage } from '../ledger/session.ts';
 import type { TranscriptItem as StoredItem } from '../store/records.ts';
 import { budgetOf, refusalOfBudgets } from './budgets.ts';
-import { actorOf, createSession, newId, nothing } from './commands.ts';
+import { actorOf, nothing } from './caller.ts';
+import { createSession, newId } from './commands.ts';
 import type { ApplicationContext } from './context.ts';
 import { invalidCursor } from './list-filters.ts';
 

@@ -3,6 +3,7 @@ import type { ExecutionId, SessionId } from '../base/ids.ts';
 import type { Execution } from '../ledger/execution.ts';
 import { ask } from '../ledger/questions.ts';
 import type { ApplicationContext } from './context.ts';
+import { withLimits } from './limits.ts';
 import { holdingOf } from './wire.ts';
 
 /** How much of a tree is looked at to say what still holds it. */
@@ -25,7 +26,10 @@ export function createWaiting(context: ApplicationContext): Waiting {
       const after = (await execution(id)) ?? row;
       if (isClosed || after.closed) return { ok: true, value: closedAnswer(after) };
       const tree = await views.tree(after.rootId, { limit: heldLimit });
-      return { ok: true, value: { closed: false, holding: tree ? holdingOf(tree, clock.now()) : [] } };
+      return {
+        ok: true,
+        value: { closed: false, holding: tree ? holdingOf(await withLimits(store, tree), clock.now()) : [] },
+      };
     },
   };
 }

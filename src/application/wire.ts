@@ -1,4 +1,4 @@
-import type { ExecutionId } from '../base/ids.ts';
+import type { ExecutionId, SessionId } from '../base/ids.ts';
 import type { Event } from '../contract/events.ts';
 import type * as wire from '../contract/execution.ts';
 import type { Run as WireRun } from '../contract/run.ts';
@@ -9,7 +9,8 @@ import { isClosed, isSettled, outcomeOf } from '../ledger/execution.ts';
 import type { Holding } from '../ledger/holding.ts';
 import { holding } from '../ledger/holding.ts';
 import type { Notice } from '../ledger/notice.ts';
-import type { Run, Session } from '../ledger/session.ts';
+import { waitingFor } from '../ledger/limit.ts';
+import type { Limit, Run, Session } from '../ledger/session.ts';
 import type { StoredEvent } from '../ledger/store.ts';
 import type { LiveRoot, Tree } from '../store/views.ts';
 
@@ -102,15 +103,20 @@ function toHolding(found: Holding, names: ReadonlyMap<ExecutionId, string>): wir
   };
 }
 
+/** A tree with the limits of the sessions that its results are owed to. */
+export interface LimitedTree extends Tree {
+  readonly limits: ReadonlyMap<SessionId, Limit>;
+}
+
 /** What holds a tree open, by name. */
-export function holdingOf(rows: Tree, now: number): wire.Holding[] {
+export function holdingOf(rows: LimitedTree, now: number): wire.Holding[] {
   const names = new Map([...rows.executions, ...rows.held].map((row) => [row.id, row.name]));
   const turns = new Map(rows.turns.map(({ executionId, turn }) => [executionId, turn]));
   return holding({ ...rows, turns, now }).map((found) => toHolding(found, names));
 }
 
 /** A tree with what holds its root, as the wire shows it. */
-export function toTree(root: Execution, rows: Tree, now: number): wire.TreeView {
+export function toTree(root: Execution, rows: LimitedTree, now: number): wire.TreeView {
   return {
     root: root.id,
     closed: root.closed,
@@ -124,12 +130,15 @@ export function toTree(root: Execution, rows: Tree, now: number): wire.TreeView 
 /** A live root in the list of the monitor. */
 export function toMonitorRow(
   live: LiveRoot,
-  rows: Tree,
+  rows: LimitedTree,
   session: Session | undefined,
   now: number,
 ): wire.MonitorRow {
   const { root } = live;
-  const waiting = rows.executions.find((row) => !row.closed && row.waiting)?.waiting ?? null;
+  const owed = rows.notices.find((notice) => notice.state === 'owed' && rows.limits.has(notice.sessionId));
+  const limit = owed && rows.limits.get(owed.sessionId);
+  const waiting =
+    rows.executions.find((row) => !row.closed && row.waiting)?.waiting ?? (limit ? waitingFor(limit) : null);
   return {
     id: root.id,
     name: root.name,
@@ -166,6 +175,7 @@ export function toSession(row: Session, owners: readonly ExecutionId[], queued: 
       title: row.title,
       turn: turn === null ? null : { id: turn, owners: [...owners] },
       nativeId: row.nativeId,
+      waiting: row.limit ? toWaiting(waitingFor(row.limit)) : null,
     }),
   };
 }

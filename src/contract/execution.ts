@@ -35,7 +35,7 @@ const parentSources = ['explicit', 'turn', 'task', 'none'] as const;
 export const executionState = z.enum(executionStates).meta({ id: 'ExecutionState' });
 export const outcome = z.enum(outcomes).meta({ id: 'Outcome' });
 
-const waiting = z
+export const waiting = z
   .object({
     for: z.enum(waitingFor),
     since: instant,

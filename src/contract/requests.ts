@@ -90,6 +90,18 @@ export const cancelBody = z
   .meta({ id: 'CancelBody' });
 export type CancelBody = z.infer<typeof cancelBody>;
 
+export const answerBody = z
+  .strictObject({
+    choice: textOf(10_000, 1).optional().meta({ description: 'One of the choices that it shows.' }),
+    text: textOf(100_000, 1).optional().meta({ description: 'Where no choices are offered.' }),
+  })
+  .refine((body) => (body.choice === undefined) !== (body.text === undefined), 'needs either choice or text')
+  .meta({
+    id: 'AnswerBody',
+    description: 'For a usage limit or a sign-in the choices are `resume` and `giveUp`.',
+  });
+export type AnswerBody = z.infer<typeof answerBody>;
+
 export const reasonBody = z.strictObject({ reason: textOf(2_000, 1) }).meta({ id: 'ReasonBody' });
 export const optionalReasonBody = z
   .strictObject({ reason: textOf(2_000).optional() })

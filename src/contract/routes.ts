@@ -110,6 +110,13 @@ const executionRoutes = {
     body: requests.cancelBody,
     answer: execution,
   },
+  answerExecution: {
+    ...post,
+    path: at('/executions/:id/answer'),
+    summary: 'Answer what it asks, or the only question below it; resume or give up what waits for a limit',
+    body: requests.answerBody,
+    answer: execution,
+  },
   detachExecution: {
     ...post,
     path: at('/executions/:id/detach'),
@@ -186,7 +193,7 @@ const sessionRoutes = {
   decideCapacity: {
     ...post,
     path: at('/sessions/:id/capacity'),
-    summary: 'Resume a session that waits for capacity, or give up its turn',
+    summary: 'Resume a session that waits for capacity or a sign-in, or give up what waits',
     body: requests.capacityBody,
     answer: session,
   },

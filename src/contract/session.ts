@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { waiting } from './execution.ts';
 import { instant } from './text.ts';
 
 /** Where a session is: no process, a live process, or stopped by a person. */
@@ -17,6 +18,9 @@ export const session = z
       .optional()
       .meta({ description: 'Who holds the lane. Absent: the session is free.' }),
     queued: z.number(),
+    waiting: waiting
+      .optional()
+      .meta({ description: 'A usage limit or an expired sign-in: nothing is sent meanwhile.' }),
     nativeId: z.string().optional(),
     createdAt: instant,
     lastActivityAt: instant,

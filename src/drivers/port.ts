@@ -358,6 +358,8 @@ export type DriverReport =
       readonly questionId?: string;
       readonly text: string;
       readonly choices?: readonly string[];
+      /** Which of the choices says no, if one does: it is given when nobody answers in time. */
+      readonly declines?: string;
       readonly until?: number;
     }
   /** The turn goes on: what it waited for was answered, by anybody, or is void. */

@@ -162,7 +162,26 @@ export function* agentWaits(command: AgentWaits): Rule<boolean> {
     draft.patch(owner.id, { waiting: command.waiting });
     draft.event('execution.waiting', owner, { waiting: command.waiting });
   }
+  const until = command.waiting?.for === 'input' ? command.waiting.until : undefined;
+  if (until !== undefined) draft.wake('question', session?.id ?? '', until);
   return draft.done(true);
+}
+
+/** The question of a session that nobody has answered in time, if there is one; one that has time left is asked for again. */
+export function* overdueQuestion(command: {
+  readonly now: number;
+  readonly sessionId: SessionId;
+}): Rule<Waiting | undefined> {
+  const draft = new Draft(command.now);
+  const session = yield* ask('session', command.sessionId);
+  const id = session ? (session.wakeTurn ?? session.laneTurn) : null;
+  for (const { state, waiting } of id === null ? [] : yield* ask('owners', id)) {
+    if (isSettled(state) || waiting?.for !== 'input' || waiting.until === undefined) continue;
+    if (waiting.until <= command.now) return draft.done<Waiting | undefined>(waiting);
+    draft.wake('question', command.sessionId, waiting.until);
+    break;
+  }
+  return draft.done<Waiting | undefined>(undefined);
 }
 
 /** Looks at a session again later: what it needs could not be had now. */

@@ -25,7 +25,7 @@ export type ExecutionPatch = Partial<
 >;
 
 /** What a wake-up is for. Handlers are idempotent; the target is a root, a run or a session. */
-export type WakeKind = 'session' | 'run' | 'drained' | 'deadline' | 'heartbeat';
+export type WakeKind = 'session' | 'run' | 'drained' | 'deadline' | 'heartbeat' | 'question';
 
 /** One call that is owed. Of one kind and target there is never more than one. */
 export interface Wake {

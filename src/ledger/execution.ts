@@ -36,6 +36,8 @@ export interface Waiting {
   readonly questionId?: string;
   readonly text?: string;
   readonly choices?: readonly string[];
+  /** Which of the choices says no, for when nobody answers in time. */
+  readonly declines?: string;
 }
 
 /** Whether the clock of a message stands still. A question does not stop it: nobody may ever answer. */

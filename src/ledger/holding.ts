@@ -1,8 +1,9 @@
-import type { ExecutionId, NoticeId } from '../base/ids.ts';
+import type { ExecutionId, NoticeId, SessionId } from '../base/ids.ts';
 import type { Execution } from './execution.ts';
 import { isCounted, isSettled } from './execution.ts';
 import type { Notice } from './notice.ts';
 import { isPending } from './notice.ts';
+import type { Limit } from './session.ts';
 import type { Steer, Turn } from './turn.ts';
 
 /** One thing that keeps a root open, by name. Instants are UTC milliseconds. */
@@ -36,6 +37,8 @@ export interface OpenTree {
   /** Unended turns by owner, and steers that are claimed or written. */
   readonly turns: ReadonlyMap<ExecutionId, Turn>;
   readonly steers: readonly Steer[];
+  /** Usage limits and expired sign-ins of the sessions that results of the tree are owed to. */
+  readonly limits: ReadonlyMap<SessionId, Limit>;
   readonly now: number;
 }
 
@@ -103,11 +106,16 @@ function ofNotice(notice: Notice, tree: OpenTree): Holding {
     const evidence = `steered into turn ${steer.turnId}; not seen taken, and not yet proved that it never will be`;
     return { ...about, why: 'steer_unresolved', since: steer.createdAt, evidence };
   }
+  const limit = tree.limits.get(notice.sessionId);
+  if (limit) {
+    const evidence = `waits for ${limit.for}: ${limit.text}`;
+    const until = limit.until === null ? {} : { until: limit.until };
+    return { ...about, why: 'waiting', since: Math.max(limit.since, notice.owedAt), evidence, ...until };
+  }
   if (notice.notBefore > tree.now) {
+    // What its agent is to tell by itself has no instant.
     const isOpen = notice.notBefore >= Number.MAX_SAFE_INTEGER;
-    const evidence = isOpen
-      ? 'waits for capacity; nobody knows until when'
-      : `delivery ${notice.attempt + 1} waits`;
+    const evidence = isOpen ? 'its agent will wake for it' : `delivery ${notice.attempt + 1} waits`;
     const until = isOpen ? {} : { until: notice.notBefore };
     return { ...about, why: 'notice_backing_off', since: notice.owedAt, evidence, ...until };
   }

@@ -41,7 +41,8 @@ export type TurnInput = 'start' | 'wait' | 'resume' | 'end';
 export const turnTransitions: Readonly<Record<TurnState, Partial<Readonly<Record<TurnInput, TurnState>>>>> = {
   starting: { start: 'running' },
   running: { wait: 'waiting', end: 'ended' },
-  waiting: { resume: 'running', end: 'ended' },
+  // Several questions may be open at once: the last one that was told is shown.
+  waiting: { wait: 'waiting', resume: 'running', end: 'ended' },
   ended: {},
 };
 

@@ -24,6 +24,8 @@ export function wakeHandler(context: RunsContext, stopping: Stopping): (wake: Wa
         return handleDrained(context, wake.target as ExecutionId);
       case 'deadline':
         return handleDeadline(context, stopping, wake.target as ExecutionId);
+      case 'question':
+        return context.sessions.of(wake.target as SessionId).declineOverdue();
       case 'heartbeat':
         return handleHeartbeat(context, wake.target as ExecutionId);
       default:

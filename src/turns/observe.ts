@@ -2,13 +2,14 @@ import { FreshIds } from '../base/ids.ts';
 import type { SessionId } from '../base/ids.ts';
 import { assertNever } from '../base/assert-never.ts';
 import { reach } from '../base/faults.ts';
-import type { AgentError, Capabilities, DriverEvent } from '../drivers/port.ts';
+import type { AgentError, AgentProfile, DriverEvent } from '../drivers/port.ts';
 import { agentWaits } from '../ledger/agent-process.ts';
-import type { Failure } from '../ledger/execution.ts';
+import type { Failure, Waiting } from '../ledger/execution.ts';
 import { agentUsed } from '../ledger/spending.ts';
 import { taskEnded, taskStarted } from '../ledger/tasks.ts';
 import { agentEnded } from '../ledger/turn-end.ts';
 import { agentStarted, agentToldOfTask, agentTook, agentTyped } from '../ledger/turn-start.ts';
+import { capabilitiesOf, type OpenSession } from './opening.ts';
 import type { TurnsContext } from './ports.ts';
 
 /** An event of a driver, apart from the end of its process, which is a matter of its own. */
@@ -22,8 +23,9 @@ export async function observe(
   context: TurnsContext,
   sessionId: SessionId,
   event: LedgerDriverEvent,
-  { negativeProof, wakesByItself }: Capabilities,
+  open: OpenSession,
 ): Promise<Consequence> {
+  const { negativeProof, wakesByItself } = capabilitiesOf(open);
   const { store, clock, ids, node } = context;
   const fresh = new FreshIds(ids);
   const common = { now: clock.now(), sessionId, fresh };
@@ -93,17 +95,11 @@ export async function observe(
         }),
       );
       return 'mayDeliver';
-    case 'waiting': {
-      const { waitsFor, text, questionId, choices, until } = event;
-      const optional = {
-        ...(questionId ? { questionId } : {}),
-        ...(choices ? { choices } : {}),
-        ...(until === undefined ? {} : { until }),
-      };
-      const waiting = { for: waitsFor, since: common.now, text, ...optional };
-      await store.decide(() => agentWaits({ ...common, waiting }));
+    case 'waiting':
+      await store.decide(() =>
+        agentWaits({ ...common, waiting: waitingOf(event, common.now, open.profile) }),
+      );
       return 'nothing';
-    }
     case 'resumed':
       await store.decide(() => agentWaits({ ...common, waiting: null }));
       return 'mayDeliver';
@@ -116,6 +112,25 @@ export async function observe(
     default:
       return assertNever(event);
   }
+}
+
+/** What a wait shows. A question that a person is to answer has a time for it, if the profile says so. */
+function waitingOf(
+  { waitsFor, text, questionId, choices, declines, until }: Extract<DriverEvent, { type: 'waiting' }>,
+  since: number,
+  { questionTimeoutMs }: AgentProfile,
+): Waiting {
+  const isTimed = waitsFor === 'input' && questionTimeoutMs !== undefined;
+  const limit = isTimed ? since + questionTimeoutMs : until;
+  return {
+    for: waitsFor,
+    since,
+    text,
+    ...(questionId ? { questionId } : {}),
+    ...(choices ? { choices } : {}),
+    ...(declines === undefined ? {} : { declines }),
+    ...(limit === undefined ? {} : { until: limit }),
+  };
 }
 
 /** The code under which an agent's own error is kept. */

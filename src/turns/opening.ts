@@ -18,6 +18,7 @@ import { unhonoured, whyUnusable } from './unhonoured.ts';
 
 /** A conversation that is open in this process. */
 export interface OpenSession {
+  readonly profile: AgentProfile;
   readonly conversation: Conversation;
   readonly driver: Driver;
 }
@@ -88,7 +89,7 @@ export async function openConversation(
   if (!opened.ok) return { ...opened, message: context.redact(opened.message) };
   for (const what of unhonoured(agent.profile, driver))
     context.report('agent.unhonoured', { sessionId: known.id, agent: known.agent, what });
-  const current: OpenSession = { conversation: opened.conversation, driver };
+  const current: OpenSession = { conversation: opened.conversation, driver, profile: agent.profile };
   open = current;
   const isAdopted = opened.how === 'adopted';
   if (!isAdopted) early.markReplayed();

@@ -3,7 +3,7 @@ import type { SessionId, TurnId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
 import { Serial } from '../base/serial.ts';
 import type { Conversation, DriverEvent } from '../drivers/port.ts';
-import { wakeLater } from '../ledger/agent-process.ts';
+import { overdueQuestion, wakeLater } from '../ledger/agent-process.ts';
 import { isSettled } from '../ledger/execution.ts';
 import { mayBeJoined } from '../ledger/interruption.ts';
 import { takeLane } from '../ledger/lane.ts';
@@ -147,6 +147,19 @@ export class SessionTurns {
   /** Answers a question of the agent. False when it is no longer open. */
   async answer(questionId: string, choice: string): Promise<boolean> {
     return (await this.#open?.conversation.answer(questionId, choice)) ?? false;
+  }
+
+  /** Says no to a question that nobody has answered in time; a turn that asks what has no such answer is stopped. */
+  async declineOverdue(): Promise<void> {
+    const { store, clock, report } = this.#context;
+    const { sessionId } = this;
+    const overdue = await store.decide(() => overdueQuestion({ now: clock.now(), sessionId }));
+    const question = overdue.ok ? overdue.value : undefined;
+    if (!question) return;
+    report('question.overdue', { sessionId, text: question.text });
+    const { questionId, declines } = question;
+    if (questionId === undefined || declines === undefined) await this.interrupt();
+    else await this.answer(questionId, declines);
   }
 
   /** Ends the agent's process, and tells the ledger once it is dead. */
@@ -312,7 +325,7 @@ export class SessionTurns {
   async #handle(event: DriverEvent, open: OpenSession): Promise<void> {
     if (event.type === 'exited') return this.#died(event, open.conversation);
     if (event.type === 'turnStarted') this.#deaths = 0;
-    const consequence = await observe(this.#context, this.sessionId, event, capabilitiesOf(open));
+    const consequence = await observe(this.#context, this.sessionId, event, open);
     if (event.type === 'turnStarted' || event.type === 'taken') await this.#stopCancelled(open);
     if (event.type === 'turnEnded' && (await withdrawLeftovers(this.#context, this.sessionId, open)))
       await this.#lookLater();

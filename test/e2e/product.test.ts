@@ -10,6 +10,7 @@ import { startUpCases } from './start-up.cases.ts';
 import { stoppingCases } from './stopping.cases.ts';
 import { treeCases } from './trees.cases.ts';
 import { brokenAgents, turnEndCases } from './turn-ends.cases.ts';
+import { waitingAgents, waitingCases } from './waiting.cases.ts';
 import { worker } from './worker.ts';
 
 /*
@@ -20,7 +21,7 @@ import { worker } from './worker.ts';
 let bench: Bench;
 
 beforeAll(async () => {
-  bench = await Bench.open({ worker, ...brokenAgents });
+  bench = await Bench.open({ worker, ...brokenAgents, ...waitingAgents });
 }, 180_000);
 
 afterAll(() => bench.close(), 180_000);
@@ -38,4 +39,5 @@ describe.concurrent('the product', () => {
   hostileCases(words);
   treeCases(words);
   budgetCases(words);
+  waitingCases(words);
 });

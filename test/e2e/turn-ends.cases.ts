@@ -101,13 +101,6 @@ export function turnEndCases({ scenario, alone }: Scenarios): void {
       expect((await s.execution(queryId)).error?.message).toContain('stemma-no-such-program');
     });
 
-    scenario('a usage limit is no success', async (s) => {
-      const { queryId, sessionId } = await s.send('worker', 'Misbehave: limit');
-      expect(await s.closed(queryId)).toMatchObject({ outcome: 'failed' });
-      expect((await s.execution(queryId)).error?.message).toContain('usage limit');
-      await expectUsable(s, sessionId);
-    });
-
     scenario('a permission that nobody is there to give is denied, and the turn goes on', async (s) => {
       const { queryId } = await s.send('worker', 'Misbehave: ask');
       expect(await s.closed(queryId)).toMatchObject({ outcome: 'succeeded' });

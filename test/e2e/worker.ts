@@ -75,7 +75,6 @@ const misbehaviour: readonly Rule[] = [
   on('^Misbehave: error', say('completed: ERROR in line 3, the word error changes nothing')),
   on('^Misbehave: die', say('Goodbye.'), { kill: true }),
   on('^Misbehave: leave', { exit: 0 }),
-  on('^Misbehave: limit', { limit: 'You have reached your usage limit.', resetsInMs: 60_000 }),
   on('^Misbehave: ask', { ask: 'May I delete it?', allowed: [say('Gone.')], denied: [say('I left it.')] }),
   once(noticeOf('fragile'), say('Let me see.'), { kill: true }),
 ];

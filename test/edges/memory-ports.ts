@@ -148,6 +148,7 @@ function executionCommands(
       ledger.settle(id, 'cancelled');
       return done('cancel', call, body);
     },
+    answer: (_id, body, call) => done('answer', call, body.choice ?? body.text),
     detach: (_id, reason, call) => done('detach', call, reason),
   };
 }

@@ -1,7 +1,7 @@
 import type { ExecutionId, NoticeId, RunId, SessionId, SteerId, TurnId } from '../../src/base/ids.ts';
 import type { Execution } from '../../src/ledger/execution.ts';
 import type { Notice } from '../../src/ledger/notice.ts';
-import type { Input, Run, Session } from '../../src/ledger/session.ts';
+import type { Input, Limit, Run, Session } from '../../src/ledger/session.ts';
 import type { Steer, Turn } from '../../src/ledger/turn.ts';
 import type { MemorySnapshot } from '../../src/store/memory/state.ts';
 import { wakeKey } from '../../src/store/memory/state.ts';
@@ -108,4 +108,12 @@ function grouped<From, Id, Row>(
     else map.set(key, [rowOf(from)]);
   }
   return map;
+}
+
+/** The limits of sessions that wait for capacity or a sign-in. */
+export function limitsIn(state: Pick<State, 'sessions'>): Map<SessionId, Limit> {
+  const limited = [...state.sessions.values()].flatMap(({ id, limit }) =>
+    limit ? [[id, limit] as const] : [],
+  );
+  return new Map(limited);
 }

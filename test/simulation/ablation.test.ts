@@ -17,7 +17,7 @@ const known: Readonly<Record<RuleName, number>> = {
   handedBack: 21,
   cancelLatch: 3,
   cancelWaives: 52,
-  stepDown: 14328,
+  stepDown: 8006,
   refuseEnded: 93,
   advanceOnce: 142,
   budgetStop: 136,

@@ -18,7 +18,7 @@ import {
 } from '../verb.ts';
 import { waitForRun } from '../wait-for-run.ts';
 
-/** `stemma wait`, `cancel` and `detach`. */
+/** `stemma wait`, `cancel`, `answer` and `detach`. */
 export function addExecutionVerbs({ program, verb }: Registrar): void {
   program
     .command('wait')
@@ -37,6 +37,14 @@ export function addExecutionVerbs({ program, verb }: Registrar): void {
     .addOption(new Option('--scope <scope>', 'how much').choices(['execution', 'tree']).default('tree'))
     .option('--reason <text>', 'why, for the record')
     .action(verb(cancel));
+  program
+    .command('answer')
+    .description(
+      'answer a question; "resume" or "giveUp" for a usage limit or a sign-in; without an answer, show it',
+    )
+    .argument('<id>', 'what asks, or something above it; the beginning of an id is enough')
+    .argument('[answer]', 'one of the choices, or a text where none are offered')
+    .action(verb(answer));
   program
     .command('detach')
     .description('let an execution live on without holding its root')
@@ -109,6 +117,30 @@ async function cancelRun(
   if (context.isJson) context.document(run);
   else context.data(`${run.id}: ${isOver ? `${outcome} already; nothing was cancelled` : outcome}`);
   return exitCodes.ok;
+}
+
+async function answer(context: CliContext, args: readonly unknown[]): Promise<number> {
+  const client = await context.connect();
+  const id = requiredText(args[0], 'id');
+  const given = textOf(args[1]);
+  if (given === undefined) return showQuestions(context, client, id);
+  const execution = await client.call('answerExecution', { id, body: { choice: given } });
+  if (context.isJson) context.document(execution);
+  else context.data(`${execution.id}: answered ${plainLine(given)}`);
+  return exitCodes.ok;
+}
+
+async function showQuestions(context: CliContext, client: StemmaClient, id: string): Promise<number> {
+  const tree = await client.call('getTree', { id });
+  const asking = tree.executions.filter(({ waiting }) => waiting !== undefined && waiting.for !== 'lane');
+  if (context.isJson) context.document({ items: asking });
+  for (const { id: of, name, waiting } of context.isJson ? [] : asking) {
+    const choices = waiting?.for === 'input' ? waiting.choices : ['resume', 'giveUp'];
+    context.data(`${of} ${plainLine(name)} waits for ${waiting?.for}: ${plainLine(waiting?.text ?? '')}`);
+    if (choices) context.data(`  answers: ${choices.map(plainLine).join(', ')}`);
+  }
+  if (asking.length === 0 && !context.isJson) context.talk(`Nothing of ${id} waits for an answer.`);
+  return asking.some(({ waiting }) => waiting?.for === 'input') ? exitCodes.waitsForInput : exitCodes.ok;
 }
 
 async function detach(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {

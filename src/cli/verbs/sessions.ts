@@ -1,3 +1,4 @@
+import { Argument } from 'commander';
 import type { Session } from '../../contract/session.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
@@ -15,9 +16,11 @@ import {
 } from '../verb.ts';
 import { attach } from './attach.ts';
 
-/** `stemma session ls | stop | interrupt | attach`. */
+/** `stemma session ls | stop | interrupt | capacity | attach`. */
 export function addSessionVerbs({ program, verb }: Registrar): void {
-  const session = program.command('session').description('the conversations: list, stop, interrupt, attach');
+  const session = program
+    .command('session')
+    .description('the conversations: list, stop, interrupt, attach, decide about a limit');
   session
     .command('ls')
     .description('list sessions, latest activity first')
@@ -38,12 +41,27 @@ export function addSessionVerbs({ program, verb }: Registrar): void {
     .option('--reason <text>', 'why, for the record')
     .action(verb(call('interruptSession')));
   session
+    .command('capacity')
+    .description('a session that waits for a usage limit or a sign-in: try again now, or give up what waits')
+    .argument('<id>', 'the session; the beginning of an id is enough')
+    .addArgument(new Argument('<action>', 'what to do').choices(['resume', 'giveUp']))
+    .action(verb(capacity));
+  session
     .command('attach')
     .description(
       "open the agent's own screen in this terminal; what you type is a message of yours. Ctrl-] detaches",
     )
     .argument('<id>', 'the session; the beginning of an id is enough')
     .action(verb(attach));
+}
+
+async function capacity(context: CliContext, args: readonly unknown[]): Promise<number> {
+  const client = await context.connect();
+  const action = requiredText(args[1], 'action') === 'giveUp' ? 'giveUp' : 'resume';
+  const session = await client.call('decideCapacity', { id: requiredText(args[0], 'id'), body: { action } });
+  if (context.isJson) context.document(session);
+  else context.data(`${session.id}: ${action === 'resume' ? 'goes on' : 'what waited was given up'}`);
+  return exitCodes.ok;
 }
 
 async function list(context: CliContext, _args: readonly unknown[], options: Options): Promise<number> {

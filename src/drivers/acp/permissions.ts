@@ -7,6 +7,8 @@ interface AskedQuestion {
   readonly questionId: string;
   readonly text: string;
   readonly choices: readonly string[];
+  /** Which of them says no to this alone. */
+  readonly declines?: string;
 }
 
 /** What the questions of an agent need from their conversation. */
@@ -50,7 +52,14 @@ export class Permissions {
     }
     if (outcome) return this.#reply(id, outcome);
     this.#open.set(key, { id, question, turnId: turnId ?? '' });
-    this.#owner.onAsk({ questionId: key, text: question.text, choices: choicesOf(question) });
+    this.#ask(key, question);
+  }
+
+  #ask(questionId: string, question: Question): void {
+    const choices = choicesOf(question);
+    const no = choices[question.options.findIndex(({ kind }) => kind === 'reject_once')];
+    const declines = no === undefined ? {} : { declines: no };
+    this.#owner.onAsk({ questionId, text: question.text, choices, ...declines });
   }
 
   /** A request that has no other answer than this line. */
@@ -94,6 +103,9 @@ export class Permissions {
     this.#open.delete(key);
     this.#reply(open.id, outcome);
     this.#owner.onSettled();
+    // Of several that were open, the others still are.
+    const [next] = this.#open;
+    if (next) this.#ask(next[0], next[1].question);
     return true;
   }
 

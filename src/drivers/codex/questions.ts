@@ -46,15 +46,7 @@ export class Questions {
     this.#open.set(questionId, { ...known, request, question });
     // Asked again, because the connection broke: the answer may have been lost with it.
     if (known?.choice !== undefined) this.#host.respond(request.id, question.reply(known.choice));
-    if (known) return;
-    const { text, choices } = question;
-    this.#host.emit({
-      type: 'waiting',
-      waitsFor: 'input',
-      questionId,
-      text: bounded(text, longestText),
-      choices,
-    });
+    if (!known) this.#tell(questionId, question);
   }
 
   /** Gives a person's answer. False when the question is not open, or the choice was not offered. */
@@ -74,6 +66,15 @@ export class Questions {
       this.#open.delete(questionId);
       this.#host.emit({ type: 'resumed' });
     }
+    // Of several that were open, the others still are.
+    const [next] = this.#open;
+    if (next) this.#tell(next[0], next[1].question);
+  }
+
+  #tell(questionId: string, { text, choices }: Question): void {
+    const declines = choices.includes('decline') ? { declines: 'decline' } : {};
+    const shown = { questionId, text: bounded(text, longestText), choices, ...declines };
+    this.#host.emit({ type: 'waiting', waitsFor: 'input', ...shown });
   }
 
   /** The turn is over, and its questions with it. */

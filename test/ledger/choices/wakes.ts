@@ -24,6 +24,10 @@ function handled(context: Context, wake: WakeRow): Choice | undefined {
       return drainedGoesOn(context, wake.target as ExecutionId);
     case 'deadline':
       return deadlinePasses(context, wake.target as ExecutionId);
+    case 'question': {
+      const command = { now: context.now, sessionId: wake.target as SessionId };
+      return { call: { rule: 'overdueQuestion', command } };
+    }
     case 'heartbeat': {
       const noticeId = freshOf(context).at('notice', 0);
       const command = { now: context.now, id: wake.target as ExecutionId, noticeId };

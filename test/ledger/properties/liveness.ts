@@ -7,7 +7,7 @@ import { short } from '../calls.ts';
 import type { Moment, Property } from '../moment.ts';
 import { changed, firstOf } from '../moment.ts';
 import type { State } from '../state.ts';
-import { listed } from '../state.ts';
+import { limitsIn, listed } from '../state.ts';
 
 /** When the session can go on by itself; undefined when it waits for its agent, a person, or nothing. */
 function dueAt(state: State, session: Session): number | undefined {
@@ -134,6 +134,7 @@ function checkHolding({ before, after, now }: Moment): string | undefined {
       held: heldBy(after, new Set(executions.map((row) => row.id))),
       turns: turnsOf(after, executions),
       steers: [...after.steers.values()].filter((steer) => steer.endedAt === null),
+      limits: limitsIn(after),
       now,
     });
     return names.length === 0 ? `nobody can say what holds ${root.kind} ${short(root.id)}` : undefined;

@@ -1,0 +1,93 @@
+import type { Answer, Call } from '../api/ports.ts';
+import type { ExecutionId } from '../base/ids.ts';
+import { FreshIds } from '../base/ids.ts';
+import type { AnswerBody } from '../contract/requests.ts';
+import type { Execution, Waiting } from '../ledger/execution.ts';
+import { waitsForLimit } from '../ledger/execution.ts';
+import { decideLimit } from '../ledger/limit.ts';
+import { ask } from '../ledger/questions.ts';
+import { actorOf, nothing } from './caller.ts';
+import type { ApplicationContext } from './context.ts';
+
+const limitChoices = ['resume', 'giveUp'] as const;
+
+/** Something of a tree that a person can answer. */
+type Asking = Execution & { readonly waiting: Waiting };
+
+/**
+ * A person's answer to what an execution waits for: a choice of its question, or a text where none are offered; `resume`
+ * or `giveUp` for a usage limit or a sign-in. Given for something above it, it is for the only one below that asks.
+ */
+export async function answerExecution(
+  context: ApplicationContext,
+  id: ExecutionId,
+  body: AnswerBody,
+  call: Call,
+): Promise<Answer<void>> {
+  const found = await findAsking(context, id);
+  if (!found.ok) return found;
+  const { runsIn, waiting } = found.value;
+  const given = body.choice ?? body.text ?? '';
+  if (runsIn === null) return notAsked(id);
+  if (waitsForLimit(waiting)) {
+    const action = limitChoices.find((choice) => choice === given);
+    if (action === undefined) return notOffered(given, limitChoices);
+    const fresh = new FreshIds(context.ids);
+    const command = {
+      now: context.clock.now(),
+      sessionId: runsIn,
+      action,
+      actor: actorOf(call.caller),
+      fresh,
+    };
+    return nothing(await context.store.decide(() => decideLimit(command)));
+  }
+  const { questionId, choices = [] } = waiting;
+  if (questionId === undefined) return notAsked(id);
+  if (choices.length > 0 && !choices.includes(given)) return notOffered(given, choices);
+  if (await context.sessions.of(runsIn).answer(questionId, given)) return { ok: true, value: undefined };
+  const message = `The question of ${found.value.id} is not open any more.`;
+  return { ok: false, code: 'ILLEGAL_STATE', message, data: { state: found.value.state } };
+}
+
+async function findAsking({ store }: ApplicationContext, id: ExecutionId): Promise<Answer<Asking>> {
+  const row = await store.read(() => ask('execution', id));
+  if (!row) return { ok: false, code: 'NOT_FOUND', message: `No execution ${id}.`, data: { id } };
+  if (isAsking(row)) return { ok: true, value: row };
+  const asking: Asking[] = [];
+  for (const below of await store.read(() => ask('waitingIn', row.rootId)))
+    if (isAsking(below) && (await isBelow(store, below, id))) asking.push(below);
+  const [only, ...others] = asking;
+  if (!only) return notAsked(id);
+  if (others.length === 0) return { ok: true, value: only };
+  const ids = asking.map((one) => one.id);
+  const message = `${ids.length} things below ${id} wait for an answer; answer one of ${ids.join(', ')}.`;
+  return { ok: false, code: 'ILLEGAL_STATE', message, data: { state: row.state, waiting: ids } };
+}
+
+function isAsking(row: Execution): row is Asking {
+  return row.waiting !== null && (row.waiting.for === 'input' || waitsForLimit(row.waiting));
+}
+
+async function isBelow(
+  store: ApplicationContext['store'],
+  row: Execution,
+  id: ExecutionId,
+): Promise<boolean> {
+  for (let at: Execution | undefined = row; at; ) {
+    const parentId: ExecutionId | null = at.parentId;
+    if (parentId === id) return true;
+    at = parentId === null ? undefined : await store.read(() => ask('execution', parentId));
+  }
+  return false;
+}
+
+function notAsked(id: ExecutionId): Extract<Answer<void>, { ok: false }> {
+  const message = `Nothing waits for an answer at or below ${id}; stemma why ${id} says what it waits for.`;
+  return { ok: false, code: 'ILLEGAL_STATE', message, data: { id } };
+}
+
+function notOffered(given: string, choices: readonly string[]): Extract<Answer<void>, { ok: false }> {
+  const message = `"${given}" is not one of the answers: ${choices.join(', ')}.`;
+  return { ok: false, code: 'INVALID_INPUT', message, data: { field: 'choice', choices } };
+}
