@@ -40,7 +40,7 @@ export function acpDriver(options: AcpDriverOptions): Driver {
       limits: true,
       usage: 'whereOffered',
     },
-    honours: ['model', 'home', 'onQuestion', 'secrets', 'version'],
+    honours: ['model', 'home', 'onQuestion', 'questionTimeoutMs', 'secrets', 'version'],
     probe: (profile) => probe(profile, clock),
     open: (request) => openConversation(request, { clock, openingMs, stopping }),
   };

@@ -1,6 +1,6 @@
 import type { RequestPermissionOutcome } from '@agentclientprotocol/sdk';
 import { type RpcId, writeMessage } from './messages.ts';
-import { choicesOf, choose, decide, type Question, undecided } from './questions.ts';
+import { choicesOf, choose, decide, offered, type Question, undecided } from './questions.ts';
 
 /** A question as it is shown to a person. */
 interface AskedQuestion {
@@ -57,7 +57,7 @@ export class Permissions {
 
   #ask(questionId: string, question: Question): void {
     const choices = choicesOf(question);
-    const no = choices[question.options.findIndex(({ kind }) => kind === 'reject_once')];
+    const no = choices[offered(question).findIndex(({ kind }) => kind === 'reject_once')];
     const declines = no === undefined ? {} : { declines: no };
     this.#owner.onAsk({ questionId, text: question.text, choices, ...declines });
   }

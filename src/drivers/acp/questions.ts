@@ -69,6 +69,6 @@ export function choose(question: Question, choice: string): RequestPermissionOut
   return option && { outcome: 'selected', optionId: option.optionId };
 }
 
-function offered({ options }: Question): Question['options'] {
+export function offered({ options }: Question): Question['options'] {
   return options.filter(({ kind }) => kind === 'allow_once' || kind === 'reject_once');
 }

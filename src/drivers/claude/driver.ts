@@ -19,7 +19,7 @@ export function claudeDriver(options: ClaudeDriverOptions): Driver {
   return {
     kind: 'claude',
     capabilities: provedCapabilities,
-    honours: ['model', 'effort', 'home', 'sandbox', 'onQuestion', 'secrets', 'version'],
+    honours: ['model', 'effort', 'home', 'sandbox', 'onQuestion', 'questionTimeoutMs', 'secrets', 'version'],
     probe,
     open: (request) => openConversation(request, { clock, openingMs, stopping }),
   };

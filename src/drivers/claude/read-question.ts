@@ -5,6 +5,8 @@ import { brief } from './wire.ts';
 
 /** The choices of a permission. Both are for this once: a rule would outlive the run that it was given for. */
 export const permissionChoices = ['Allow', 'Refuse'] as const;
+/** The choice that says no, of a permission and of a question with choices of its own. */
+export const refusal = 'Refuse';
 
 const permission = z.object({
   tool_name: z.string(),
@@ -33,7 +35,7 @@ export function readQuestion(
   if (!parsed.success) return undefined;
   const { tool_name: name, input, decision_reason: reason } = parsed.data;
   const asked = readChoice(request);
-  if (asked) return { text: asked.text, choices: [...asked.options, 'Refuse'], isOrphan, request };
+  if (asked) return { text: asked.text, choices: [...asked.options, refusal], isOrphan, request };
   const what = `${name} ${brief(describe(input), 2000)}`;
   const text = reason === undefined ? what : `${what} (${reason})`;
   return { text, choices: permissionChoices, isOrphan, request };

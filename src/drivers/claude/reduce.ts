@@ -1,7 +1,7 @@
 import { assertNever } from '../../base/assert-never.ts';
 import type { DriverReport } from '../port.ts';
 import { Draft } from './draft.ts';
-import { describeCall, readQuestion } from './read-question.ts';
+import { describeCall, readQuestion, refusal } from './read-question.ts';
 import { reduceTasks, settleTasks } from './reduce-tasks.ts';
 import type { ClaudeState, RunningTurn } from './state.ts';
 import {
@@ -226,7 +226,8 @@ function reportQuestion(draft: Draft, requestId: string): void {
   const question = draft.state.questions.get(requestId);
   if (!question) return;
   const { text, choices } = question;
-  draft.report({ type: 'waiting', waitsFor: 'input', questionId: requestId, text, choices });
+  const declines = choices.includes(refusal) ? { declines: refusal } : {};
+  draft.report({ type: 'waiting', waitsFor: 'input', questionId: requestId, text, choices, ...declines });
 }
 
 /** It was answered, by whomever, or is void. The next one of the same turn is asked then. */

@@ -32,7 +32,17 @@ export function codexDriver({ clock }: { readonly clock: Clock }): Driver {
   return {
     kind: 'codex',
     capabilities,
-    honours: ['model', 'effort', 'home', 'sandbox', 'network', 'onQuestion', 'secrets', 'version'],
+    honours: [
+      'model',
+      'effort',
+      'home',
+      'sandbox',
+      'network',
+      'onQuestion',
+      'questionTimeoutMs',
+      'secrets',
+      'version',
+    ],
     probe,
     open: (request) => openConversation(request, links, clock),
   };

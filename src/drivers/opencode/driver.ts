@@ -18,7 +18,7 @@ export function opencodeDriver({ clock }: { readonly clock: Clock }): Driver {
   return {
     kind: 'opencode',
     capabilities,
-    honours: ['model', 'home', 'sandbox', 'onQuestion', 'secrets', 'version'],
+    honours: ['model', 'home', 'sandbox', 'onQuestion', 'questionTimeoutMs', 'secrets', 'version'],
     probe,
     open: (request) => openConversation(request, clock),
   };

@@ -250,7 +250,8 @@ function ask(draft: Draft, signal: Extract<Signal, { type: 'asked' }>): void {
   if (questions[signal.questionId] !== undefined) return;
   draft.set({ questions: { ...questions, [signal.questionId]: signal.sessionId } });
   const { questionId, text, choices } = signal;
-  draft.emit({ type: 'waiting', waitsFor: 'input', questionId, text, choices });
+  const declines = choices.includes('reject') ? { declines: 'reject' } : {};
+  draft.emit({ type: 'waiting', waitsFor: 'input', questionId, text, choices, ...declines });
 }
 
 function settle(draft: Draft, questionId: string): void {
