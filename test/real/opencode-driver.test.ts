@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OpencodeApi } from '../../src/drivers/opencode/api.ts';
+import { readAttachment } from '../../src/drivers/opencode/server.ts';
 import { type AgentBench, type Talk } from './agent-bench.ts';
 import { findOpencode, startOpencodeBench } from './opencode-kit.ts';
 
@@ -162,5 +164,35 @@ describe.skipIf(!program)('the opencode driver and the real program', () => {
     const [waiting] = talk.all('waiting');
     expect(waiting).toMatchObject({ waitsFor: 'capacity', until: expect.any(Number) });
     expect(await talk.conversation.end()).toBe('dead');
+  });
+
+  it('tells what a person types at its screen as theirs, alone and within a turn of ours', async () => {
+    const talk = await bench.open('typed');
+    const attachment = await readAttachment(talk.request.directory);
+    expect(attachment).toMatchObject({ nativeId: talk.conversation.nativeId });
+    const api = new OpencodeApi({
+      url: '',
+      password: '',
+      ...attachment,
+      identity: { pid: 2, startedAt: '' },
+    });
+    const type = (text: string): Promise<unknown> =>
+      api.call('POST', `/session/${talk.conversation.nativeId}/prompt_async`, {
+        parts: [{ type: 'text', text }],
+      });
+    await type('[[say to a person]]');
+    const ended = await talk.event('turnEnded');
+    expect(ended.answer).toBe('to a person');
+    const [started] = talk.all('turnStarted');
+    expect(started).toMatchObject({ typed: { id: ended.nativeTurnId, text: '[[say to a person]]' } });
+    expect(started?.deliveryId).toBeUndefined();
+    await begin(talk, '[[shell sleep 2]] [[say both]]', bench.deliveryId());
+    await talk.event('item', (e) => e.item.kind === 'toolCall');
+    await type('MARK-TYPED');
+    expect(await talk.event('typed')).toMatchObject({ typed: { text: 'MARK-TYPED' } });
+    await talk.event('turnEnded', (e) => e.answer === 'both');
+    expect(talk.all('taken')).toEqual([]);
+    expect(await talk.conversation.end()).toBe('dead');
+    expect(await readAttachment(talk.request.directory)).toBeUndefined();
   });
 });
