@@ -12,6 +12,7 @@ export const processSuites = [
   'src/terminal/tmux-terminals.test.ts',
   'src/cli/process.test.ts',
   'src/main/*.test.ts',
+  'test/e2e/hostile-agents.test.ts',
 ];
 
 /** `npm test`: hermetic, and under a minute. */

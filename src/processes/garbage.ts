@@ -1,6 +1,6 @@
-/** So much in a row that nobody understands, and no agent is behind it any more. Lines, and bytes. */
 const mostLines = 10_000;
-const mostBytes = 256 * 1024 * 1024;
+/** So much in a row that nobody understands, or can read in time, and no agent is behind it any more. Bytes. */
+export const mostUnheardBytes = 256 * 1024 * 1024;
 /** So many lines in a row are told one by one; a log is no place for the rest. */
 const toldLines = 100;
 
@@ -25,7 +25,7 @@ export class Garbage {
   hear(bytes: number): GarbageVerdict {
     this.#lines++;
     this.#bytes += bytes;
-    if (this.#lines > mostLines || this.#bytes > mostBytes) return 'flood';
+    if (this.#lines > mostLines || this.#bytes > mostUnheardBytes) return 'flood';
     return this.#lines > toldLines ? 'silent' : 'told';
   }
 

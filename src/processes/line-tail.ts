@@ -13,12 +13,16 @@ export interface TailOptions {
   readonly onNoise: (what: string, bytes: number) => void;
   /** Longer lines are skipped and reported, each time that so much was skipped. Bytes, default 32 MiB. */
   readonly maxLineBytes?: number;
+  /** Everything that is there was delivered; called after each reading, also after one that found nothing. */
+  readonly onCaughtUp?: () => void;
 }
 
 const chunkBytes = 64 * 1024;
 // So much is read without giving other work a turn.
 const burstBytes = 1024 * 1024;
 const safetyCheckMs = 1000;
+// So much unread is told: whoever writes it is faster than any reader.
+const muchBytes = 1024 * 1024 * 1024;
 // Where the machine has no watch left to give.
 const pollMs = 50;
 
@@ -43,6 +47,7 @@ export class LineTail {
   #reportedTo = 0;
   #isPassing = false;
   #isReading = false;
+  #hasToldBacklog = false;
   #isClosed = false;
   #drains: { target: number; resolve: () => void }[] = [];
 
@@ -121,6 +126,7 @@ export class LineTail {
 
   #burst(): void {
     this.#noticeTruncation();
+    this.#noticeBacklog();
     const limit = this.#readTo + burstBytes;
     while (!this.#isClosed) {
       if (this.#isPassing) {
@@ -142,8 +148,9 @@ export class LineTail {
   // At the end of the file everything that any drain asked for has been delivered, also when the file was truncated.
   #finish(): void {
     this.#isReading = false;
-    if (this.#isClosed) closeSync(this.#fd);
-    else this.#settleDrains();
+    if (this.#isClosed) return closeSync(this.#fd);
+    if (!this.#isPassing) this.#options.onCaughtUp?.();
+    this.#settleDrains();
   }
 
   #settleDrains(upTo = Number.POSITIVE_INFINITY): void {
@@ -158,6 +165,17 @@ export class LineTail {
     this.#options.onNoise(`the output was truncated below offset ${this.#readTo}; reading from its start`, 0);
     this.#isSkipping = false;
     this.#forgetLine(0);
+  }
+
+  #noticeBacklog(): void {
+    if (this.#isClosed || this.#isPassing) return;
+    const unread = fstatSync(this.#fd).size - this.#readTo;
+    if (unread > muchBytes && !this.#hasToldBacklog)
+      this.#options.onNoise(
+        `it writes faster than anybody can read: ${unread} bytes of its output are unread`,
+        unread,
+      );
+    this.#hasToldBacklog = unread > muchBytes;
   }
 
   #take(bytes: Buffer): void {

@@ -28,8 +28,13 @@ export interface StdioListener {
   readonly onLine: (line: string, endOffset: number) => void;
   /** Exactly once, when the program is verified dead and everything it wrote has been delivered. */
   readonly onExit: (reason: string) => void;
-  /** Something in the output is no line that can be delivered (too long, torn, truncated): a sentence, and its size. */
+  /**
+   * Something in the output is no line that can be delivered (too long, torn, truncated), or more is unread than anybody can
+   * read (1 GiB): a sentence, and its size.
+   */
   readonly onNoise?: (what: string, bytes: number) => void;
+  /** Everything that the program has written so far was delivered. Called again and again. */
+  readonly onCaughtUp?: () => void;
   /** Longer lines are skipped and reported as noise, each time that so much was skipped. Bytes, default 32 MiB. */
   readonly maxLineBytes?: number;
   /** So much of what was released stays on the disk, as the raw transcript. Bytes, default 8 MiB. */
@@ -86,7 +91,7 @@ export class StdioProcess {
     if (this.#listener || this.#isClosed)
       throw new Error('a program is listened to once, and not after close');
     this.#listener = listener;
-    const { from, onLine, maxLineBytes } = listener;
+    const { from, onLine, onCaughtUp, maxLineBytes } = listener;
     this.#tail = new LineTail({
       path: join(this.directory, 'out.log'),
       from,
@@ -94,6 +99,7 @@ export class StdioProcess {
       onLine,
       onNoise: (what, bytes) => listener.onNoise?.(what, bytes),
       ...(maxLineBytes === undefined ? {} : { maxLineBytes }),
+      ...(onCaughtUp === undefined ? {} : { onCaughtUp }),
     });
     this.#release = this.#makeRelease(listener);
     this.#tail.start();

@@ -1,7 +1,7 @@
 import { AGENT_METHODS } from '@agentclientprotocol/sdk';
 import type { StdioProcess } from '../../processes/stdio-process.ts';
 import type { Conversation, Delivery, Evidence, Located, OpenRequest, SendOutcome } from '../port.ts';
-import { Garbage } from '../../processes/garbage.ts';
+import { Garbage, mostUnheardBytes } from '../../processes/garbage.ts';
 import { type Message, readMessage, writeMessage } from './messages.ts';
 import { refusal } from './opening.ts';
 import { Permissions } from './permissions.ts';
@@ -25,7 +25,6 @@ export class AcpConversation implements Conversation {
   #flood: string | undefined;
   #isDead = false;
   #isMuted = false;
-  #willFlush = false;
 
   /** `from` is a position at which no turn is open, or at which the open one began; events up to `floor` are known. */
   constructor(
@@ -53,13 +52,11 @@ export class AcpConversation implements Conversation {
   /** The same for a line that was read already. */
   takeMessage(message: Message, end: number): void {
     this.#tracker.take(message, end);
-    if (this.#willFlush) return;
-    this.#willFlush = true;
-    // What one read of the output brings is delivered in one go, so this runs when all of it has been taken.
-    queueMicrotask(() => {
-      this.#willFlush = false;
-      this.#tracker.flush();
-    });
+  }
+
+  /** Nothing more is to be read for now: what was held back to be told together is told. */
+  caughtUp(): void {
+    this.#tracker.flush();
   }
 
   /** Something about the process made no sense: it is told, and changes nothing. */
@@ -69,7 +66,7 @@ export class AcpConversation implements Conversation {
 
   /** Something in the output was no line that can be read; so many bytes of it. */
   hearNoise(what: string, bytes: number): void {
-    if (this.#mayTell(bytes)) this.noise(what);
+    if (this.#mayTell(bytes, what)) this.noise(what);
   }
 
   /** The process is dead and its output was read to the end. */
@@ -181,10 +178,10 @@ export class AcpConversation implements Conversation {
   }
 
   /** Counts what nobody understands; too much of it in a row, and the agent is ended. */
-  #mayTell(bytes: number): boolean {
+  #mayTell(bytes: number, what = ''): boolean {
     const verdict = this.#garbage.hear(bytes);
     if (verdict === 'flood' && this.#flood === undefined) {
-      this.#flood = this.#garbage.sentence('ACP');
+      this.#flood = bytes > mostUnheardBytes ? what : this.#garbage.sentence('ACP');
       this.#tracker.noise(`the agent is ended: ${this.#flood}`);
       this.#process.passOver();
       void this.#process.end({ graceMs });

@@ -80,6 +80,7 @@ async function readAgain(
     from: from - log.base,
     onLine: (line, end) => conversation.take(line, log.base + end),
     onNoise: (what, bytes) => conversation.hearNoise(what, bytes),
+    onCaughtUp: () => conversation.caughtUp(),
     onExit: (reason) => {
       conversation.exit(reason);
       onExit();
@@ -153,6 +154,7 @@ async function openIn(
     onLine: (line, end) =>
       conversation ? conversation.take(line, log.base + end) : opening.take(line, log.base + end),
     onNoise: (what, bytes) => (conversation ?? opening).hearNoise(what, bytes),
+    onCaughtUp: () => conversation?.caughtUp(),
     onExit: (reason) => (conversation ? conversation.exit(reason) : opening.exit(reason)),
   });
   const opened = await openSession(opening, request, (agent) =>
@@ -169,6 +171,7 @@ async function openIn(
   for (const what of opening.noise) conversation.noise(what);
   for (const what of shortcomings(agent, request.profile)) conversation.noise(what);
   for (const { message, end } of opening.rest) conversation.takeMessage(message, end);
+  conversation.caughtUp();
   conversation.goLive();
   return { ok: true, how: request.nativeId === undefined ? 'started' : 'resumed', conversation };
 }

@@ -2,6 +2,8 @@ import type { DriverEvent, DriverReport, TranscriptItem } from '../port.ts';
 import { AnswerText } from './answer-text.ts';
 
 const longestItem = 64 * 1024;
+/** So many items of a late turn are kept; it is told when the agent falls silent, and an agent may never do so. */
+const mostLateItems = 200;
 
 /** A late turn: what the agent does while it was asked nothing. It is told as a whole, since ACP has no word for its end. */
 interface LateTurn {
@@ -150,7 +152,7 @@ function addItem(items: TranscriptItem[], item: TranscriptItem): void {
   const last = items.at(-1);
   const joined = last && join(last, item);
   if (joined) items[items.length - 1] = joined;
-  else items.push(item);
+  else if (items.length < mostLateItems) items.push(item);
 }
 
 /** Two pieces of one text as one, unless they are of two texts or too long. */
