@@ -20,7 +20,10 @@ export function serverHandlers(context: HandlerContext): HandlersOf<ServerNames>
       const eventCursor = ports.feed.currentCursor();
       return { ...(await ports.queries.monitor(await listFilter(ports, query))), eventCursor };
     },
-    listAgents: async () => ({ items: [...ports.agents.list()] }),
+    listAgents: async ({ query }) => {
+      const { agents } = ports;
+      return { items: [...(query.check === 'true' ? await agents.listChecked() : agents.list())] };
+    },
     checkAgent: async ({ parameter }) => valueOf(await ports.agents.check(parameter)),
     createSignInLink: async ({ call }) => {
       const { code, expiresAtMs } = await ports.access.createSignInCode(call.caller);

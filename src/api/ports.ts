@@ -232,6 +232,8 @@ export interface Idempotency {
 
 export interface Agents {
   list(): readonly AgentView[];
+  /** The same, each with what a look at its program found; bounded, and side by side. */
+  listChecked(): Promise<readonly AgentView[]>;
   /** `NOT_FOUND` when there is no such profile; that the program is missing is a good answer. */
   check(name: string): Promise<Answer<AgentCheck>>;
 }

@@ -30,10 +30,20 @@ export interface ApplicationContext {
   readonly defaultCwd: string;
 }
 
+/** An agent in the list. */
+export interface ListedAgent {
+  readonly profile: AgentProfile;
+  readonly driver: Driver;
+  /** Whether it is there without being configured. */
+  readonly isBuiltIn: boolean;
+  /** How to get its program, where that is known: a command. */
+  readonly install?: string;
+}
+
 /** The agents that sessions can have. */
 export interface AgentDirectory {
   /** Those that are configured, or always there; not those that were added. */
-  list(): readonly { readonly profile: AgentProfile; readonly driver: Driver }[];
+  list(): readonly ListedAgent[];
   find(name: string): { readonly profile: AgentProfile; readonly driver: Driver } | undefined;
   /**
    * Adds a profile that came with a run, and answers the name under which it is found from now on, after a restart too:

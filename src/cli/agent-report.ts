@@ -9,7 +9,7 @@ const shownEvidence = 12;
 /** What was found of an agent: its program, its version, and each warning on lines that cannot be overlooked. */
 export function foundLines(
   name: string,
-  { driver, found, version, warnings }: AgentFound,
+  { driver, found, version, signedIn, signIn, warnings }: AgentFound,
   columns: number,
 ): Line[] {
   const what = found ? `found${version === undefined ? '' : `, version ${plainLine(version)}`}` : 'not found';
@@ -18,7 +18,23 @@ export function foundLines(
     span(` (${plainLine(driver)}): `),
     span(what, found ? 'plain' : 'bad'),
   ];
-  return [head, ...warningLines(warnings, columns)];
+  const state =
+    signedIn === undefined ? [] : [[span(`signed in: ${signedIn}`, signedIn === 'no' ? 'bad' : 'plain')]];
+  const how = signedIn === 'yes' || signIn === undefined ? [] : hintLines([`sign in: ${signIn}`], columns);
+  return [head, ...state, ...how, ...warningLines(warnings, columns)];
+}
+
+/** Each hint on lines of its own, less loud than a warning. */
+export function hintLines(hints: readonly string[], columns: number, of?: string): Line[] {
+  const about = of === undefined ? '' : `${plainLine(of)}: `;
+  return hints.flatMap((hint) =>
+    hanging([span('hint: ', 'dim')], `${about}${plainLine(hint)}`, 'plain', columns),
+  );
+}
+
+/** Words about what was shown, broken to the width of the screen. */
+export function noteLines(text: string, columns: number): Line[] {
+  return wrap(text, columns).map((line) => [span(line, 'dim')]);
 }
 
 /** Each warning on lines of its own; `of`: what it is about, where that is not said above. */
@@ -44,7 +60,10 @@ export function caseLines({ name, title, outcome, evidence, tookMs }: AgentCase,
 /** What the driver declares, what it means, and whether a case saw it. */
 export function capabilityLines(capabilities: readonly AgentCapability[], columns: number): Line[] {
   const rows = capabilities.flatMap((capability) => {
-    const { name, value, meaning } = capability;
+    const { name, value, cases } = capability;
+    // What was seen, by the names of the cases that saw it.
+    const shown = capability.proof === 'declared' ? '' : ` (${cases.map(plainLine).join(', ')})`;
+    const meaning = `${capability.meaning}${shown}`;
     const head = [span(pad(name, nameColumns)), span(pad(shownValue(value), valueColumns))];
     return hanging([...head, proof(capability)], meaning, 'plain', columns);
   });
@@ -82,7 +101,6 @@ function state(name: AgentCase['outcome']['state']): Span {
   return span(pad(name, stateColumns), tone);
 }
 
-// Which cases proved it, `--json` says.
 function proof({ proof: kind, cases }: AgentCapability): Span {
   switch (kind) {
     case 'proved':

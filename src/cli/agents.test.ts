@@ -74,7 +74,7 @@ it('a check prints what was found, each case and what is proved, with exit code 
     expect.stringMatching(/^toolCall +skipped +no tools$/),
     '',
     expect.stringMatching(/^CAPABILITY +DECLARED +PROOF +MEANING$/),
-    expect.stringMatching(/^steer +proven +proved +it can$/),
+    expect.stringMatching(/^steer +proven +proved +it can \(steerTaken\)$/),
     expect.stringMatching(/^limits +yes +not shown +it tells$/),
     '',
     '1 passed, 0 failed, 1 skipped',
@@ -140,25 +140,51 @@ it('a check that the user ends is no check', async () => {
 const profile = { name: 'mine', driver: 'acp', command: ['agent', '--acp'] };
 
 it('a list asks the server for its profiles, and what each look found', async () => {
-  const items = ['mine', 'gone', 'mute'].map((name) => ({ ...profile, name }));
-  bench.server.routes['GET /agents'] = () => ({ body: { items } });
-  bench.server.routes['POST /agents/mine/check'] = () => ({
-    body: { name: 'mine', found: true, version: '1.2', warnings: ['a', 'b'] },
-  });
-  bench.server.routes['POST /agents/gone/check'] = () => ({
-    body: { name: 'gone', found: false, warnings: [] },
-  });
-  bench.server.routes['POST /agents/mute/check'] = () => ({
-    body: { name: 'mute', found: true, warnings: [] },
+  const capabilities = {
+    steer: 'proven',
+    backgroundTasks: false,
+    resume: 'always',
+    limits: true,
+    usage: 'tokens',
+  };
+  const checks = {
+    mine: { found: true, version: '1.2', signedIn: 'no', warnings: ['a', 'b'] },
+    gone: { found: false, warnings: [] },
+    mute: { found: true, signedIn: 'unknown', signIn: 'mute login', warnings: [] },
+    absent: { found: false, warnings: ['it is not there'] },
+  };
+  const items = Object.entries(checks).map(([name, check]) => ({ ...profile, name, check }));
+  const [mine, gone, mute, absent] = items;
+  const all = [{ ...mine, capabilities }, gone, mute, { ...absent, isBuiltIn: true, install: 'get absent' }];
+  bench.server.routes['GET /agents'] = (_, url) => ({
+    body: { items: url.searchParams.get('check') === 'true' ? all : [] },
   });
   const { code, out } = await bench.stemma('agent', 'ls');
   expect(code).toBe(0);
   const rows = out.split('\n').map((line) => line.split(/ {2,}/));
-  expect(rows[0]).toEqual(['NAME', 'DRIVER', 'PROGRAM', 'COMMAND']);
-  expect(rows[1]).toEqual(['mine', 'acp', 'found 1.2', 'agent --acp']);
+  expect(rows[0]).toEqual(['NAME', 'DRIVER', 'PROGRAM', 'SIGNED IN', 'CAN', 'COMMAND']);
+  expect(rows[1]).toEqual([
+    'mine',
+    'acp',
+    'found 1.2',
+    'no',
+    'steers, resumes, limits, tokens',
+    'agent --acp',
+  ]);
   expect(rows[2]).toEqual(['gone', 'acp', 'not found', 'agent --acp']);
-  expect(rows[3]).toEqual(['mute', 'acp', 'found', 'agent --acp']);
-  expect(out.trimEnd().split('\n').slice(-2)).toEqual(['warning: mine: a', 'warning: mine: b']);
+  expect(rows[3]).toEqual(['mute', 'acp', 'found', 'unknown', 'agent --acp']);
+  expect(rows[4]).toEqual(['absent', 'acp', 'not installed', 'get it: get absent']);
+  expect(out).toContain('warning: mine: a\nwarning: mine: b\nhint: mute: sign in: mute login\n\nsteers: ');
+  // What is merely possible is no reason to warn.
+  expect(out).not.toContain('it is not there');
+});
+
+it('a column that says nothing is left out', async () => {
+  bench.server.routes['GET /agents'] = () => ({
+    body: { items: [{ ...profile, check: { found: true, warnings: [] } }] },
+  });
+  const { out } = await bench.stemma('agent', 'ls');
+  expect(out.split('\n')[0]?.split(/ {2,}/)).toEqual(['NAME', 'DRIVER', 'PROGRAM', 'COMMAND']);
 });
 
 it('without a server, or for a file that is named, a list looks here', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Bench } from '../../test/cli/bench.ts';
 import type { StartOptions } from './ports.ts';
 import { ContractServer, exe, problem } from '../../test/cli/contract-server.ts';
+import { loadConfigFile } from './config-file.ts';
 
 let bench: Bench;
 beforeEach(async () => {
@@ -173,6 +174,32 @@ describe('init', () => {
     expect(existsSync(join(bench.directory, 'stemma.yaml'))).toBe(false);
     expect(await bench.stemma('init', '--force')).toMatchObject({ code: 0 });
     expect(readFileSync(join(bench.directory, 'run.yaml'), 'utf8')).toContain('messages:');
+  });
+});
+
+describe('init', () => {
+  it('names the agents that are found here, in a configuration that is valid', async () => {
+    const look = { driver: 'codex', command: ['codex'], isBuiltIn: true };
+    const listAgentsOffline = async () => [
+      { ...look, name: 'demo', driver: 'acp', check: { found: true, warnings: [] } },
+      {
+        ...look,
+        name: 'codex',
+        install: 'get codex',
+        check: { found: true, version: '0.171.0', signedIn: 'no' as const, warnings: [] },
+      },
+      { ...look, name: 'claude', install: 'get claude', check: { found: false, warnings: [] } },
+    ];
+    const { code, err } = await bench.command(['init'], { listAgentsOffline }).result;
+    expect({ code, err }).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('named in stemma.yaml: codex.'),
+    });
+    const file = join(bench.directory, 'stemma.yaml');
+    expect(readFileSync(file, 'utf8')).toContain(
+      '\nagents:\n  codex: # found 0.171.0, no sign-in\n    driver: codex\n\n  # More',
+    );
+    expect(Object.keys((await loadConfigFile(file)).agents ?? {})).toEqual(['codex']);
   });
 });
 

@@ -32,7 +32,7 @@ export async function lookFirst(context: CliContext, client: StemmaClient, name?
 }
 
 /** What the server finds of an agent's program; undefined when that takes longer than `withinMs`. */
-export async function lookAt(
+async function lookAt(
   client: StemmaClient,
   id: string,
   withinMs: number,
@@ -40,8 +40,8 @@ export async function lookAt(
   const late = new AbortController();
   const cancel = client.clock.after(withinMs, () => late.abort());
   try {
-    const { found, version, warnings } = await client.call('checkAgent', { id, signal: late.signal });
-    return { found, version, warnings };
+    const { name: _, ...found } = await client.call('checkAgent', { id, signal: late.signal });
+    return found;
   } catch (thrown) {
     if (late.signal.aborted) return undefined;
     throw thrown;

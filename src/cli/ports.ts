@@ -105,6 +105,10 @@ export interface AgentFound {
   readonly driver: string;
   readonly found: boolean;
   readonly version?: string | undefined;
+  /** Whether somebody is signed in, as far as that can be seen; absent where nobody needs to be. */
+  readonly signedIn?: 'yes' | 'no' | 'unknown' | undefined;
+  /** How to sign in. */
+  readonly signIn?: string | undefined;
   /** Sentences for a person: a version that was never proved, a sign-in that is missing. */
   readonly warnings: readonly string[];
 }
@@ -144,5 +148,10 @@ export interface AgentListing {
   readonly driver: string;
   readonly command: readonly string[];
   readonly model?: string | undefined;
+  readonly capabilities?: Readonly<Record<string, string | boolean>> | undefined;
+  /** Whether it is there without being configured. */
+  readonly isBuiltIn?: boolean | undefined;
+  /** How to get its program: a command. */
+  readonly install?: string | undefined;
   readonly check?: Omit<AgentFound, 'driver'> | undefined;
 }

@@ -132,6 +132,12 @@ export const transcriptQuery = z.strictObject({
   after: cursorText.optional(),
   limit: queryNumber(1, 500).optional(),
 });
+export const agentsQuery = z.strictObject({
+  check: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: 'Looks at every program, side by side; takes twelve seconds at most.' }),
+});
 export const eventsQuery = z.strictObject({
   root: nameText.optional(),
   session: nameText.optional(),

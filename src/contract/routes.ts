@@ -232,7 +232,13 @@ const otherRoutes = {
     body: requests.optionalReasonBody,
     answer: run,
   },
-  listAgents: { ...get, path: at('/agents'), summary: 'Agent profiles', answer: pageOf(agentView) },
+  listAgents: {
+    ...get,
+    path: at('/agents'),
+    summary: 'Agent profiles; with check=true also what a look at each program found',
+    query: requests.agentsQuery,
+    answer: pageOf(agentView),
+  },
   checkAgent: {
     ...post,
     path: at('/agents/:name/check'),

@@ -41,31 +41,55 @@ export const transcriptItem = z
 /** Something said or done in a session. */
 export type TranscriptItem = z.infer<typeof transcriptItem>;
 
-export const agentView = z
-  .object({
-    name: z.string(),
-    driver: z.string(),
-    command: z.array(z.string()),
-    model: z.string().optional(),
-    sandbox: z.string().optional(),
-    onQuestion: z.string().optional(),
-    isDefault: z
-      .boolean()
-      .optional()
-      .meta({ description: 'Whether a message that names no agent goes to it.' }),
-    capabilities: z.record(z.string(), z.union([z.string(), z.boolean()])).optional(),
-  })
-  .meta({ id: 'AgentView', description: 'A named, complete description of an agent.' });
-/** An agent profile as shown; its environment is not shown, it may hold secrets. */
-export type AgentView = z.infer<typeof agentView>;
+const signIn = {
+  signedIn: z.enum(['yes', 'no', 'unknown']).optional().meta({
+    description:
+      'Whether somebody is signed in, as far as that is seen without asking a provider; absent: it needs no sign-in.',
+  }),
+  signIn: z.string().optional().meta({ description: 'How to sign in.' }),
+};
 
 export const agentCheck = z
   .object({
     name: z.string(),
     found: z.boolean(),
     version: z.string().optional(),
+    ...signIn,
     warnings: z.array(z.string()),
   })
   .meta({ id: 'AgentCheck', description: 'Whether the program of a profile can be started.' });
-/** What a probe of a profile found. */
+/** What a look at a profile's program found. */
 export type AgentCheck = z.infer<typeof agentCheck>;
+
+export const agentView = z
+  .object({
+    name: z.string(),
+    driver: z.string(),
+    command: z.array(z.string()),
+    model: z.string().optional(),
+    version: z.string().optional().meta({ description: 'The only version that may be launched.' }),
+    effort: z.string().optional(),
+    home: z.string().optional(),
+    sandbox: z.string().optional(),
+    network: z.string().optional(),
+    onQuestion: z.string().optional(),
+    usage: z.string().optional(),
+    secrets: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Names of the variables that it gets by reference.' }),
+    isBuiltIn: z.boolean().optional().meta({ description: 'Whether it is there without being configured.' }),
+    install: z.string().optional().meta({ description: 'How to get its program: a command.' }),
+    isDefault: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Whether a message that names no agent goes to it.' }),
+    capabilities: z.record(z.string(), z.union([z.string(), z.boolean()])).optional(),
+    check: agentCheck
+      .omit({ name: true })
+      .optional()
+      .meta({ description: 'With ?check=true: what a look found.' }),
+  })
+  .meta({ id: 'AgentView', description: 'A named, complete description of an agent.' });
+/** An agent profile as shown; its environment is not shown, it may hold secrets. */
+export type AgentView = z.infer<typeof agentView>;

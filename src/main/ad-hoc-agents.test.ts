@@ -48,12 +48,8 @@ test('a run brings its agent with it, and the session has it after a restart too
   const [session] = (await client.call('listSessions')).items;
   expect(session?.agent).toMatch(/^script~[0-9a-f]{8}$/);
   // A profile of the same name that is always there is another one.
-  expect((await client.call('listAgents')).items.map(({ name }) => name)).toEqual([
-    'demo',
-    'codex',
-    'claude',
-    'script',
-  ]);
+  const names = (await client.call('listAgents')).items.map(({ name }) => name);
+  expect(names.filter((name) => name.startsWith('script'))).toEqual(['script']);
   await server.stop();
 
   const again = await start();

@@ -1,5 +1,5 @@
-import { join } from 'node:path';
-import type { AgentDirectory } from '../application/context.ts';
+import { basename, join } from 'node:path';
+import type { AgentDirectory, ListedAgent } from '../application/context.ts';
 import { StemmaError } from '../base/errors.ts';
 import type { AgentProfileInput, ConfigFile } from '../contract/config-file.ts';
 import type { AgentProfile, Driver } from '../drivers/port.ts';
@@ -52,7 +52,11 @@ export async function createAgents(
   };
   return {
     find,
-    list: () => [...profiles.keys()].flatMap((name) => find(name) ?? []),
+    list: () =>
+      [...profiles.keys()].flatMap((name) => {
+        const found = find(name);
+        return found ? [listed(found, config.agents?.[name] === undefined)] : [];
+      }),
     add: (name, input) => addProfile(kept, kinds, name, input),
     defaultName: Object.keys(config.agents ?? {})[0] ?? 'demo',
   };
@@ -79,6 +83,21 @@ function checkSize(name: string, input: AgentProfileInput): void {
   if (Buffer.byteLength(JSON.stringify(input)) <= largestBytes) return;
   const text = `agents.${name}: a profile in a run may have ${largestBytes} bytes; put a larger one into stemma.yaml.`;
   throw new StemmaError('INVALID_CONFIG', text, { key: `agents.${name}`, limitBytes: largestBytes });
+}
+
+/** How the programs of agents are got. */
+const installs: Readonly<Record<string, string>> = {
+  claude: 'npm install -g @anthropic-ai/claude-code',
+  codex: 'npm install -g @openai/codex',
+  gemini: 'npm install -g @google/gemini-cli',
+  opencode: 'npm install -g opencode-ai',
+  pi: 'npm install -g @earendil-works/pi-coding-agent',
+  qwen: 'npm install -g @qwen-code/qwen-code',
+};
+
+function listed(found: { profile: AgentProfile; driver: Driver }, isBuiltIn: boolean): ListedAgent {
+  const install = installs[basename(found.profile.command[0] ?? '')];
+  return { ...found, isBuiltIn, ...(install === undefined ? {} : { install }) };
 }
 
 function builtInProfiles({ self, examplesDirectory }: BuiltIn): AgentProfile[] {

@@ -148,7 +148,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       feed,
       access: createAccess(store.records, signer, clock),
       idempotency: createIdempotency(store.records, ids, clock),
-      agents: agentsPorts(agents),
+      agents: agentsPorts(agents, clock),
       health: healthPorts(parts, store),
       mcp: endpoint,
       terminals: createTerminals(context, terminals),

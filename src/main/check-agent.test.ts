@@ -103,11 +103,16 @@ test('a program that is not there is a finding without cases', async () => {
     warnings: [expect.stringContaining('/nowhere/agent')],
     cases: [],
   });
-  expect(await listAgentsOffline({ configFile }, installation)).toContainEqual({
-    name: 'gone',
+  const listed = await listAgentsOffline({ configFile }, installation);
+  expect(listed.find(({ name }) => name === 'gone')).toMatchObject({
     driver: 'acp',
     command: ['/nowhere/agent'],
+    capabilities: { steer: 'none' },
     check: { found: false, warnings: [expect.stringContaining('/nowhere/agent')] },
+  });
+  expect(listed.find(({ name }) => name === 'codex')).toMatchObject({
+    isBuiltIn: true,
+    install: expect.stringContaining('@openai/codex'),
   });
 });
 

@@ -1,17 +1,22 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { AgentDirectory } from '../application/context.ts';
 import { systemClock } from '../base/clock.ts';
 import { StemmaError } from '../base/errors.ts';
+import { Redaction } from '../base/redaction.ts';
 import { loadConfigFile, withPlaces } from '../cli/config-file.ts';
 import type { AgentCheckReport, AgentCheckRequest, AgentListing, AgentsRequest } from '../cli/ports.ts';
 import type { ConfigFile } from '../contract/config-file.ts';
 import { findNearest } from '../contract/nearest.ts';
 import { capabilityTable } from '../drivers/conformance/capability-table.ts';
 import { casesWithoutTurn, checkDriver, conformanceCases } from '../drivers/conformance/check-driver.ts';
+import type { CaseResult } from '../drivers/conformance/report.ts';
 import { startTestTools } from '../drivers/conformance/test-tools.ts';
 import type { AgentProfile } from '../drivers/port.ts';
 import { createAgents } from './agents.ts';
+import { shownAgent } from './agent-view.ts';
 import { planCheck } from './check-plan.ts';
+import { prepareLaunches } from './launch-preparation.ts';
+import { lookAtAgent } from './look-at-agent.ts';
 import type { Installation } from './server.ts';
 import { createDrivers } from './server.ts';
 
@@ -30,22 +35,33 @@ export async function checkAgentOffline(
   const only = casesOf(request);
   const { driver } = agent;
   const profile = withAbsoluteProgram(agent.profile, cwd);
-  const probe = await driver.probe(profile);
+  const probe = await lookAtAgent({ profile, driver }, systemClock);
   request.onFound?.({ ...probe, driver: driver.kind });
-  const { found, version, warnings } = probe;
-  const described = { name, driver: driver.kind, found, version, warnings };
+  const { found } = probe;
+  const described = { ...probe, name, driver: driver.kind };
   if (!found)
     return { ...described, passed: false, cases: [], capabilities: capabilityTable(driver.capabilities, []) };
   const isBuiltIn = config.agents?.[name] === undefined;
   const plan = await planCheck({ profile, driver, isBuiltIn }, installation.self);
   const tools = await startTestTools();
+  const redaction = new Redaction();
+  const clean = (result: CaseResult): CaseResult => redactedCase(result, redaction);
   try {
-    const options = { ...plan.options, clock: systemClock, tools, only };
-    const { passed, cases } = await checkDriver({
-      ...options,
+    const prepareLaunch = await prepareLaunches(
+      { profile, driver },
+      { clock: systemClock, redaction, directory: directoryOf(request.configFile), env: process.env },
+    );
+    const { onCase } = request;
+    const { passed, cases: all } = await checkDriver({
+      ...plan.options,
+      clock: systemClock,
+      tools,
+      only,
+      prepareLaunch,
       ...(signal === undefined ? {} : { signal }),
-      ...(request.onCase === undefined ? {} : { onCase: request.onCase }),
+      ...(onCase === undefined ? {} : { onCase: (result: CaseResult) => onCase(clean(result)) }),
     });
+    const cases = all.map(clean);
     return { ...described, passed, cases, capabilities: capabilityTable(driver.capabilities, cases) };
   } finally {
     await tools.close();
@@ -60,12 +76,20 @@ export async function listAgentsOffline(
 ): Promise<AgentListing[]> {
   const { agents } = await agentsOffline(request, installation);
   return Promise.all(
-    agents.list().map(async ({ profile, driver }) => {
-      const { name, model, command } = profile;
-      const check = await driver.probe(profile);
-      return { name, driver: driver.kind, command, ...(model === undefined ? {} : { model }), check };
-    }),
+    agents.list().map(async (agent) => ({
+      ...shownAgent(agent),
+      check: await lookAtAgent(agent, systemClock),
+    })),
   );
+}
+
+function directoryOf(configFile: string | undefined): string {
+  return configFile === undefined ? process.cwd() : dirname(configFile);
+}
+
+function redactedCase({ outcome, evidence, ...rest }: CaseResult, redaction: Redaction): CaseResult {
+  const told = 'reason' in outcome ? { ...outcome, reason: redaction.text(outcome.reason) } : outcome;
+  return { ...rest, outcome: told, evidence: evidence.map((line) => redaction.text(line)) };
 }
 
 async function agentsOffline(
@@ -75,7 +99,7 @@ async function agentsOffline(
   const config = configFile === undefined ? {} : await loadConfigFile(configFile);
   const nothingKept = { readMeta: async () => undefined, writeMeta: async () => undefined };
   const agents = await withPlaces(configFile, () =>
-    createAgents(createDrivers(), config, installation, nothingKept),
+    createAgents(createDrivers(), config, installation, nothingKept, directoryOf(configFile)),
   );
   return { agents, config };
 }

@@ -1,41 +1,53 @@
 import type { Agents, Health } from '../api/ports.ts';
-import type { AgentDirectory } from '../application/context.ts';
-import type { AgentProfile, Driver } from '../drivers/port.ts';
+import type { AgentDirectory, ListedAgent } from '../application/context.ts';
+import type { Clock } from '../base/clock.ts';
+import type { AgentCheck, AgentView } from '../contract/session.ts';
 import type { SqliteStore } from '../store/sqlite/store.ts';
+import { shownAgent } from './agent-view.ts';
+import { lookAtAgent } from './look-at-agent.ts';
 
 /** Where the server is in its life. */
 export type ServerState = 'recovering' | 'ready' | 'stopping';
 
 /** The agents, as the edges show and check them. */
-export function agentsPorts(agents: AgentDirectory): Agents {
+export function agentsPorts(agents: AgentDirectory, clock: Clock): Agents {
+  const view = (agent: ListedAgent): AgentView => ({
+    ...shownAgent(agent),
+    ...(agent.profile.name === agents.defaultName ? { isDefault: true } : {}),
+  });
+  const looks = new Looks(clock);
   return {
-    list: () =>
-      agents.list().map(({ profile, driver }) => ({
-        ...shown(profile, driver),
-        ...(profile.name === agents.defaultName ? { isDefault: true } : {}),
-      })),
+    list: () => agents.list().map(view),
+    listChecked: () =>
+      Promise.all(agents.list().map(async (agent) => ({ ...view(agent), check: await looks.at(agent) }))),
     async check(name) {
       const agent = agents.find(name);
       if (!agent)
         return { ok: false, code: 'NOT_FOUND', message: `No agent "${name}" is configured.`, data: { name } };
-      const probe = await agent.driver.probe(agent.profile);
-      return { ok: true, value: { ...probe, name, warnings: [...probe.warnings] } };
+      return { ok: true, value: { ...(await looks.at(agent)), name } };
     },
   };
 }
 
-// The environment is not shown: it may hold secrets.
-function shown(profile: AgentProfile, driver: Driver): ReturnType<Agents['list']>[number] {
-  const { name, command, model, sandbox, onQuestion } = profile;
-  return {
-    name,
-    driver: driver.kind,
-    command: [...command],
-    capabilities: { ...driver.capabilities },
-    ...(model === undefined ? {} : { model }),
-    ...(sandbox === undefined ? {} : { sandbox }),
-    ...(onQuestion === undefined ? {} : { onQuestion }),
-  };
+/** Looks at agents; whoever asks while one goes on shares it, so that many who ask start no more than one program each. */
+class Looks {
+  readonly #clock: Clock;
+  readonly #running = new Map<string, Promise<Omit<AgentCheck, 'name'>>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  at(agent: Pick<ListedAgent, 'profile' | 'driver'>): Promise<Omit<AgentCheck, 'name'>> {
+    const { name } = agent.profile;
+    const running = this.#running.get(name);
+    if (running) return running;
+    const look = lookAtAgent(agent, this.#clock)
+      .then((probe) => ({ ...probe, warnings: [...probe.warnings] }))
+      .finally(() => this.#running.delete(name));
+    this.#running.set(name, look);
+    return look;
+  }
 }
 
 /** Health of the server, for probes and `/metrics`. */

@@ -3,7 +3,8 @@ import { systemClock } from '../base/clock.ts';
 import { Redaction } from '../base/redaction.ts';
 import type { AgentProfile, Driver, Probe } from '../drivers/port.ts';
 import { scriptDriver } from '../drivers/script/script-driver.ts';
-import { prepareLaunches, versionMismatch } from './launch-preparation.ts';
+import { prepareLaunches } from './launch-preparation.ts';
+import { versionMismatch } from './pinned-version.ts';
 
 const profile: AgentProfile = { name: 'mine', driver: 'script', command: ['tool'] };
 

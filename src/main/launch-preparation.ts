@@ -1,7 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import type { Redaction } from '../base/redaction.ts';
-import type { AgentProfile, Driver, LaunchPermit, PrepareLaunch, Probe } from '../drivers/port.ts';
+import type { AgentProfile, Driver, LaunchPermit, PrepareLaunch } from '../drivers/port.ts';
 import { readSecret } from '../processes/secret-values.ts';
+import { withStandIns } from './look-at-agent.ts';
+import { versionMismatch } from './pinned-version.ts';
 
 /** What the preparation of launches needs. */
 export interface PreparationParts {
@@ -40,20 +42,7 @@ export async function prepareLaunches(
 }
 
 async function pinned(profile: AgentProfile, driver: Driver): Promise<string | undefined> {
-  return versionMismatch(profile, await driver.probe(profile));
-}
-
-/** Why the program that was found is not the one that the profile pins; undefined when it is, or none is pinned. */
-export function versionMismatch(
-  { name, version: wanted, command }: AgentProfile,
-  { found, version, warnings }: Probe,
-): string | undefined {
-  if (wanted === undefined) return undefined;
-  if (!found) return warnings[0] ?? `The program of agent "${name}" was not found.`;
-  const isSame = version === wanted || version?.startsWith(`${wanted}.`) === true;
-  if (isSame) return undefined;
-  const what = version === undefined ? 'does not tell its version' : `is version ${version}`;
-  return `Agent "${name}" is pinned to version ${wanted}, and ${command[0] ?? 'its program'} ${what}; install that one, or correct "version".`;
+  return versionMismatch(profile, await driver.probe(withStandIns(profile)));
 }
 
 async function readSecrets(profile: AgentProfile, parts: PreparationParts): Promise<LaunchPermit> {

@@ -23,6 +23,9 @@ export function memoryPorts(ledger: MemoryLedger, terminals: Terminals = new Ech
     idempotency: idempotency(),
     agents: {
       list: () => [{ name: 'demo', driver: 'acp', command: ['demo'] }],
+      listChecked: async () => [
+        { name: 'demo', driver: 'acp', command: ['demo'], check: { found: true, warnings: [] } },
+      ],
       check: async (name) =>
         name === 'demo'
           ? { ok: true, value: { name, found: true, version: '1.0', warnings: [] } }

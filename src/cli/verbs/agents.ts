@@ -4,21 +4,21 @@ import {
   caseHeading,
   caseLines,
   foundLines,
+  hintLines,
+  noteLines,
   summaryLine,
   warningLines,
 } from '../agent-report.ts';
+import { abilities, abilityMeanings, agentTable, isMerelyPossible } from '../agent-rows.ts';
 import { findConfigFile } from '../config-file.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
-import { span } from '../line.ts';
-import { lookAt } from '../look-first.ts';
 import type { AgentCheckReport, AgentListing, AgentsRequest } from '../ports.ts';
-import { type Cell, printPage } from '../table.ts';
-import { plainLine } from '../text.ts';
+import { printPage } from '../table.ts';
 import { type Options, type Registrar, requiredText, textOf } from '../verb.ts';
 
-/** How long a server may take to look for one program; its own look takes ten seconds at most. Milliseconds. */
-const lookMs = 15_000;
+/** How long a server may take to look for all programs; its own looks take twelve seconds at most. Milliseconds. */
+const lookMs = 20_000;
 
 /** `stemma agent ls | check`. */
 export function addAgentVerbs({ program, verb }: Registrar): void {
@@ -45,26 +45,19 @@ const configOption = [
 
 async function list(context: CliContext, _args: readonly unknown[], options: Options): Promise<number> {
   const items = await listings(context, options);
-  const isModelKnown = items.some(({ model }) => model !== undefined);
-  const rows = items.map(({ name, driver, model, command, check }): Cell[] => [
-    plainLine(name),
-    plainLine(driver),
-    ...(isModelKnown ? [plainLine(model ?? '')] : []),
-    programCell(check),
-    plainLine(command.join(' ')),
-  ]);
-  const heading = ['NAME', 'DRIVER', ...(isModelKnown ? ['MODEL'] : []), 'PROGRAM', 'COMMAND'];
+  const { heading, rows } = agentTable(items);
   const exitCode = printPage(context, { items }, heading, rows, 'There is no agent profile.');
+  if (context.isJson) return exitCode;
   const { columns } = context.style();
-  if (!context.isJson)
-    for (const { name, check } of items) context.lines(warningLines(check?.warnings ?? [], columns, name));
+  for (const item of items.filter((each) => !isMerelyPossible(each))) {
+    const { warnings = [], signedIn, signIn } = item.check ?? {};
+    const how = signedIn === 'unknown' && signIn !== undefined ? [`sign in: ${signIn}`] : [];
+    context.lines(warningLines(warnings, columns, item.name));
+    context.lines(hintLines(how, columns, item.name));
+  }
+  if (items.some((item) => abilities(item).length > 0))
+    context.lines([[], ...noteLines(abilityMeanings, columns)]);
   return exitCode;
-}
-
-function programCell(check: AgentListing['check']): Cell {
-  if (check === undefined) return span('no answer', 'warn');
-  if (!check.found) return span('not found', 'bad');
-  return check.version === undefined ? 'found' : `found ${plainLine(check.version)}`;
 }
 
 // A server knows its own profiles and its own machine. Without one, or for a file that is named, they are those that a
@@ -74,10 +67,13 @@ async function listings(context: CliContext, options: Options): Promise<AgentLis
   if (options['config'] !== undefined) return context.deps.listAgentsOffline(request);
   try {
     const client = await context.connect();
-    const { items } = await client.call('listAgents');
-    return await Promise.all(
-      items.map(async (item) => ({ ...item, check: await lookAt(client, item.name, lookMs) })),
-    );
+    const late = new AbortController();
+    const cancel = client.clock.after(lookMs, () => late.abort());
+    try {
+      return (await client.call('listAgents', { query: { check: 'true' }, signal: late.signal })).items;
+    } finally {
+      cancel();
+    }
   } catch (thrown) {
     const isNone = thrown instanceof StemmaError && thrown.code === 'UNREACHABLE';
     if (!isNone || context.isServerNamed || context.isDataFlag) throw thrown;

@@ -1,19 +1,23 @@
 import { constants } from 'node:fs';
-import { access, copyFile } from 'node:fs/promises';
+import { access, copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StemmaError } from '../../base/errors.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
+import type { AgentListing } from '../ports.ts';
+import { plainLine } from '../text.ts';
 import type { Options, Registrar } from '../verb.ts';
 
 /** The files that `stemma init` writes, as they are called in `examples/` too. */
 export const initFiles = ['stemma.yaml', 'run.yaml'] as const;
 
-/** `stemma init`: writes a commented configuration and an example of a run. */
+/** `stemma init`: writes a commented configuration, with the agents that are found here, and an example of a run. */
 export function addInitVerb({ program, verb }: Registrar): void {
   program
     .command('init')
-    .description(`write ${initFiles.join(' and ')}, commented, into this directory`)
+    .description(
+      `write ${initFiles.join(' and ')}, commented and with the agents that are found, into this directory`,
+    )
     .option('--force', 'overwrite what is there')
     .action(verb(init));
 }
@@ -27,15 +31,47 @@ async function init(context: CliContext, _args: readonly unknown[], options: Opt
     const message = `${existing.join(' and ')} ${exist} already; nothing was written. Use --force to overwrite.`;
     throw new StemmaError('ILLEGAL_STATE', message, { files: existing });
   }
-  for (const name of initFiles) {
-    // Exclusive as well: what appeared since the look must not be lost either.
-    const mode = isForced ? 0 : constants.COPYFILE_EXCL;
-    await copyFile(join(examplesDirectory, name), join(cwd, name), mode);
-  }
-  if (context.isJson) context.document({ written: initFiles.map((name) => join(cwd, name)) });
+  const found = await findAgents(context);
+  const [config, example] = initFiles;
+  const text = await readFile(join(examplesDirectory, config), 'utf8');
+  // Exclusive as well: what appeared since the look must not be lost either.
+  await writeFile(join(cwd, config), withAgents(text, found), { flag: isForced ? 'w' : 'wx' });
+  await copyFile(
+    join(examplesDirectory, example),
+    join(cwd, example),
+    isForced ? 0 : constants.COPYFILE_EXCL,
+  );
+  const agents = found.map(({ name }) => name);
+  if (context.isJson) context.document({ written: initFiles.map((name) => join(cwd, name)), agents });
   else for (const name of initFiles) context.data(name);
+  if (agents.length === 0)
+    context.talk('No agent was found here but the demo; stemma agent ls says how to get one.');
+  else context.talk(`Found here, and named in ${config}: ${agents.join(', ')}.`);
   context.talk('Next: stemma up, then stemma run run.yaml in another terminal.');
   return exitCodes.ok;
+}
+
+/** Built-in profiles whose programs are here: not those that need none of their own. Nothing that goes wrong is worth a stop. */
+async function findAgents({ deps }: CliContext): Promise<AgentListing[]> {
+  const listed = await deps.listAgentsOffline({}).catch(() => []);
+  return listed.filter(({ install, check }) => install !== undefined && check?.found === true);
+}
+
+const heading = '# agents:\n';
+
+/** The example with the profiles of these agents; what it says about profiles stays below them as it is. */
+export function withAgents(example: string, found: readonly AgentListing[]): string {
+  if (found.length === 0) return example;
+  const profiles = found.map((item) => `  ${item.name}: # ${remark(item)}\n    driver: ${item.driver}\n`);
+  const own = `agents:\n${profiles.join('')}\n  # More that a profile may say:\n`;
+  return example.replace(heading, () => own);
+}
+
+function remark({ check }: AgentListing): string {
+  const signedIn = { yes: 'signed in', no: 'no sign-in', unknown: 'sign-in unknown' };
+  const parts = [`found${check?.version === undefined ? '' : ` ${check.version}`}`];
+  if (check?.signedIn) parts.push(signedIn[check.signedIn]);
+  return plainLine(parts.join(', '));
 }
 
 async function existingFiles(directory: string): Promise<string[]> {

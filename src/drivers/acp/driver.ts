@@ -82,8 +82,9 @@ async function probeIn(directory: string, profile: AgentProfile, clock: Clock): 
     ...[versionWarning(name, version) ?? []].flat(),
     ...shortcomings(initialized.agent, profile),
     ...(canLoad || canResume ? [] : ['It cannot load conversations: when its process dies, they are gone.']),
-    ...(signIns.length === 0 ? [] : [`It may ask to be signed in: ${signIns.join(', ')}.`]),
     ...opening.noise.slice(0, 3).map((what) => `It wrote something that is not ACP: ${what}`),
   ];
-  return { found: true, ...(version === undefined ? {} : { version }), warnings };
+  // Whether it would ask is known only when a conversation is opened: some do, some say that it is needed and it is not.
+  const signIn = signIns.length === 0 ? {} : { signedIn: 'unknown' as const, signIn: signIns.join(', ') };
+  return { found: true, ...(version === undefined ? {} : { version }), ...signIn, warnings };
 }

@@ -21,14 +21,17 @@ export async function probe(profile: AgentProfile): Promise<Probe> {
   if (printed === undefined)
     return { found: false, warnings: [`${resolved.path} --version did not work within ten seconds`] };
   const version = /\d+\.\d+\.\d+\S*/.exec(printed)?.[0];
+  const signedIn = signInOf(env);
+  const signIn = `"CLAUDE_CONFIG_DIR=${configDirectoryOf(env)} ${program}" and /login, or give the profile an ANTHROPIC_API_KEY`;
   const warnings = [
     ...(version === provedVersion
       ? []
       : [`Stemma was proved with Claude Code ${provedVersion}; this is ${version ?? 'an unknown version'}`]),
-    ...signInWarnings(env, program),
+    ...(signedIn === 'no' ? [`Claude Code has no sign-in in ${configDirectoryOf(env)}; run ${signIn}`] : []),
     ...(await sandboxWarnings(profile, env)),
   ];
-  return { found: true, ...(version === undefined ? {} : { version }), warnings };
+  const known = version === undefined ? {} : { version };
+  return { found: true, ...known, signedIn, ...(signedIn === 'yes' ? {} : { signIn }), warnings };
 }
 
 const keys = [
@@ -45,16 +48,14 @@ const settings = z.object({
   env: z.record(z.string(), z.unknown()).optional().catch(undefined),
 });
 
-function signInWarnings(env: Readonly<Record<string, string>>, program: string): string[] {
+function signInOf(env: Readonly<Record<string, string>>): 'yes' | 'no' | 'unknown' {
   const home = configDirectoryOf(env);
-  // There the sign-in is in the keychain, which only the program itself may read.
-  if (process.platform === 'darwin' || keys.some((name) => (env[name] ?? '') !== '')) return [];
-  if (existsSync(join(home, '.credentials.json'))) return [];
+  if (keys.some((name) => (env[name] ?? '') !== '')) return 'yes';
+  if (existsSync(join(home, '.credentials.json'))) return 'yes';
   const said = settings.safeParse(parseJson(read(join(home, 'settings.json')))).data;
-  if (said?.apiKeyHelper || keys.some((name) => said?.env?.[name] !== undefined)) return [];
-  return [
-    `Claude Code has no sign-in in ${home}; run "CLAUDE_CONFIG_DIR=${home} ${program}" and /login, or give the profile an ANTHROPIC_API_KEY`,
-  ];
+  if (said?.apiKeyHelper || keys.some((name) => said?.env?.[name] !== undefined)) return 'yes';
+  // There the sign-in is in the keychain, which only the program itself may read.
+  return process.platform === 'darwin' ? 'unknown' : 'no';
 }
 
 async function sandboxWarnings(

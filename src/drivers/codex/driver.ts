@@ -61,18 +61,20 @@ async function probe(profile: AgentProfile): Promise<Probe> {
     version === provedVersion
       ? []
       : [`Stemma was proved with Codex ${provedVersion}; this is ${version ?? 'an unknown version'}`];
-  if (!hasSignIn(place))
-    warnings.push(`Codex has no sign-in in ${place.home}; run: CODEX_HOME=${place.home} ${program} login`);
-  return { found: true, ...(version === undefined ? {} : { version }), warnings };
+  const signedIn = signInOf(place);
+  const signIn = `CODEX_HOME=${place.home} ${program} login`;
+  if (signedIn === 'no') warnings.push(`Codex has no sign-in in ${place.home}; run: ${signIn}`);
+  const known = version === undefined ? {} : { version };
+  return { found: true, ...known, signedIn, ...(signedIn === 'yes' ? {} : { signIn }), warnings };
 }
 
-function hasSignIn({ home, env }: ServerPlace): boolean {
-  if (existsSync(join(home, 'auth.json')) || env['OPENAI_API_KEY'] || env['CODEX_API_KEY']) return true;
+function signInOf({ home, env }: ServerPlace): 'yes' | 'no' | 'unknown' {
+  if (existsSync(join(home, 'auth.json')) || env['OPENAI_API_KEY'] || env['CODEX_API_KEY']) return 'yes';
   try {
-    // A provider of the user's own brings its own key.
-    return /^\s*model_provider\s*=/m.test(readFileSync(join(home, 'config.toml'), 'utf8'));
+    // A provider of the user's own brings its own key, or should.
+    return /^\s*model_provider\s*=/m.test(readFileSync(join(home, 'config.toml'), 'utf8')) ? 'unknown' : 'no';
   } catch {
-    return false;
+    return 'no';
   }
 }
 

@@ -37,11 +37,14 @@ async function probe(profile: AgentProfile): Promise<Probe> {
     version === provedVersion
       ? []
       : [`Stemma was proved with opencode ${provedVersion}; this is ${version ?? 'an unknown version'}`];
-  if (!hasSignIn(place, profile))
-    warnings.push(`opencode has no sign-in that was found; run: ${program} auth login`);
+  const signedIn = hasSignIn(place, profile) ? 'yes' : 'no';
+  const signIn = `${program} auth login`;
+  if (signedIn === 'no') warnings.push(`opencode has no sign-in that was found; run: ${signIn}`);
   return {
     found: true,
     ...(version === undefined ? {} : { version }),
+    signedIn,
+    ...(signedIn === 'no' ? { signIn } : {}),
     warnings: [...warnings, ...sandboxWarnings(profile)],
   };
 }
