@@ -60,14 +60,16 @@ export class Texts {
     );
   }
 
-  /** What is still queued will never be taken up. */
-  closeSteers(): void {
-    for (const text of this.#all.values()) if (text.kind === 'steer' && isPending(text)) text.fate = 'gone';
+  /** What was steered in before this position and is still queued will never be taken up. */
+  closeSteers(before: number): void {
+    for (const text of this.#all.values()) {
+      if (text.kind === 'steer' && text.at < before && isPending(text)) text.fate = 'gone';
+    }
   }
 
   /** The process is dead: an accepted prompt may have been heard by the model, and nothing else will be. */
   close(): void {
-    this.closeSteers();
+    this.closeSteers(Number.POSITIVE_INFINITY);
     for (const text of this.#all.values()) {
       if (isPending(text)) text.fate = text.fate === 'accepted' ? 'consumed' : 'gone';
     }

@@ -128,6 +128,27 @@ describe('the output of pi as events', () => {
     expect(told.tracker.texts.get('s')?.fate).toBe('gone');
   });
 
+  it('reads an old output again with all texts known from the start', () => {
+    const told = track();
+    told.tracker.texts.add({ id: 'a', kind: 'prompt', at: 0, hash: hashOf('do it') });
+    told.tracker.texts.add({ id: 'b', kind: 'prompt', at: 1100, hash: hashOf('do it') });
+    told.tracker.texts.add({ id: 's', kind: 'steer', at: 1300, hash: hashOf('do it') });
+    told.say(response('prompt:a'), start, user('do it'), user('do it'), answer('x'.repeat(900)), end);
+    reply(told);
+    expect(told.tracker.texts.get('s')?.fate).toBe('open');
+    expect(told.tracker.position).toBeGreaterThan(1300);
+    told.say(response('prompt:b'), start, user('do it'), answer('x'.repeat(900)), response('steer:s'));
+    told.say(user('do it'), answer('two'), end);
+    reply(told);
+    expect(told.events.filter(({ type }) => type !== 'item')).toMatchObject([
+      { type: 'turnStarted', deliveryId: 'a' },
+      { type: 'turnEnded' },
+      { type: 'turnStarted', deliveryId: 'b' },
+      { type: 'taken', deliveryId: 's', nativeTurnId: 'prompt:b' },
+      { type: 'turnEnded', answer: 'two' },
+    ]);
+  });
+
   it('says so when the queue cannot be dropped, and ends the turn with the process', () => {
     const told = track();
     begin(told);

@@ -162,7 +162,8 @@ export class PiTracker {
 
   #endTurn(turn: PiTurn): void {
     this.#turn = undefined;
-    this.texts.closeSteers();
+    // An adopter knows all texts from the start, also those of later turns.
+    this.texts.closeSteers(turn.ending ?? 0);
     this.#reports.push(turn.report());
   }
 

@@ -1,0 +1,4 @@
+import { piKit } from './pi-kit.ts';
+import { sequenceCases } from './sequence-cases.ts';
+
+sequenceCases(piKit, { steers: true });
