@@ -1,4 +1,4 @@
 import { piKit } from './pi-kit.ts';
 import { sequenceCases } from './sequence-cases.ts';
 
-sequenceCases(piKit, { steers: true });
+sequenceCases(piKit, { steers: true, busySeconds: 12, patienceMs: 150_000 });

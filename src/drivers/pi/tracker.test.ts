@@ -131,12 +131,11 @@ describe('the output of pi as events', () => {
   it('reads an old output again with all texts known from the start', () => {
     const told = track();
     told.tracker.texts.add({ id: 'a', kind: 'prompt', at: 0, hash: hashOf('do it') });
-    told.tracker.texts.add({ id: 'b', kind: 'prompt', at: 1100, hash: hashOf('do it') });
-    told.tracker.texts.add({ id: 's', kind: 'steer', at: 1300, hash: hashOf('do it') });
+    told.tracker.texts.add({ id: 'b', kind: 'prompt', at: 1400, hash: hashOf('do it') });
+    told.tracker.texts.add({ id: 's', kind: 'steer', at: 1500, hash: hashOf('do it') });
     told.say(response('prompt:a'), start, user('do it'), user('do it'), answer('x'.repeat(900)), end);
     reply(told);
     expect(told.tracker.texts.get('s')?.fate).toBe('open');
-    expect(told.tracker.position).toBeGreaterThan(1300);
     told.say(response('prompt:b'), start, user('do it'), answer('x'.repeat(900)), response('steer:s'));
     told.say(user('do it'), answer('two'), end);
     reply(told);
