@@ -99,6 +99,8 @@ export class CodexConversation implements Conversation {
     const thread = this.#thread;
     const refusal = await this.#refusal(id);
     if (refusal) return refusal;
+    // Somebody else's turn is told with its first item: only then does whoever hears the refusal know why, and waits.
+    await thread.stream.until(({ turn }) => (turn && !turn.isAnnounced ? undefined : true), readyMs);
     if (thread.state.turn || thread.state.starting) return refused('a turn is running');
     const toolless = await thread.refreshTools();
     if (toolless !== undefined) return refused(`the agent's tools cannot be reached: ${toolless}`);
