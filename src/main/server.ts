@@ -20,6 +20,7 @@ import { opencodeDriver } from '../drivers/opencode/driver.ts';
 import { piDriver } from '../drivers/pi/driver.ts';
 import type { Driver } from '../drivers/port.ts';
 import { scriptDriver } from '../drivers/script/script-driver.ts';
+import { terminalDriver } from '../drivers/terminal/driver.ts';
 import type { Records } from '../store/records.ts';
 import type { SqliteStore } from '../store/sqlite/store.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
@@ -57,6 +58,7 @@ export function createDrivers(stopping = new AbortController().signal): Driver[]
     piDriver({ clock, stopping }),
     acpDriver({ clock, stopping }),
     scriptDriver({ clock }),
+    terminalDriver({ clock }),
   ];
 }
 

@@ -2,14 +2,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { SessionId } from '../base/ids.ts';
-import { isId } from '../base/ids.ts';
 import { pause, waitUntil } from '../base/pause.ts';
 import { Serial } from '../base/serial.ts';
 import type { ScreenCommand } from '../drivers/port.ts';
 import { resolveProgram } from '../processes/command.ts';
 import { endGroup } from '../processes/group.ts';
-import { identityOf, isAlive } from '../processes/process-identity.ts';
+import { identityOf, isAlive, type ProcessIdentity } from '../processes/process-identity.ts';
 import { makeTicket, readRecord, removeRecord, revokeLaunches } from '../processes/recorded-launch.ts';
+import { Keyboard } from './keyboard.ts';
 import { launchScript } from './launch-script.ts';
 import type { ScreenSize, Terminals, View, Viewer, ViewOpened } from './port.ts';
 import { Tmux } from './tmux.ts';
@@ -55,9 +55,7 @@ export class TmuxTerminals implements Terminals {
 
   view(owner: SessionId, screen: ScreenCommand, viewer: Viewer): Promise<ViewOpened> {
     return this.#inOrder(owner, async () => {
-      const failure = (await this.#isLiving(owner))
-        ? undefined
-        : await this.#begin(owner, screen, viewer.size);
+      const failure = await this.#ensure(owner, screen, viewer.size);
       if (failure !== undefined) return { ok: false, message: failure };
       const opened = await openView(this.#tmux, owner, {
         ...viewer,
@@ -69,6 +67,23 @@ export class TmuxTerminals implements Terminals {
       if (opened.ok) this.#views.add(opened.view);
       return opened;
     });
+  }
+
+  /** Begins the session's terminal, unless it lives. Answers why it could not, in a sentence for a person. */
+  run(owner: SessionId, screen: ScreenCommand): Promise<string | undefined> {
+    return this.#inOrder(owner, () => this.#ensure(owner, screen, unseen));
+  }
+
+  /** The process that runs in the session's living terminal. */
+  async processIn(owner: SessionId): Promise<ProcessIdentity | undefined> {
+    if (!(await this.#isLiving(owner))) return undefined;
+    const process = await readRecord(this.#directoryOf(owner)).catch(() => undefined);
+    return process && isAlive(process) ? process : undefined;
+  }
+
+  /** What we see and type at the session's terminal. */
+  keyboard(owner: SessionId): Keyboard {
+    return new Keyboard(this.#tmux, owner);
   }
 
   close(owner: SessionId): Promise<void> {
@@ -97,12 +112,16 @@ export class TmuxTerminals implements Terminals {
     if (!listed.ok) return [];
     return listed.output.split('\n').flatMap((line) => {
       const [name = '', dataDir] = line.split('\t');
-      return dataDir === this.#dataDir && isId('session', name) ? [name] : [];
+      return dataDir === this.#dataDir ? [name as SessionId] : [];
     });
   }
 
   async #isLiving(owner: SessionId): Promise<boolean> {
     return (await this.#owners()).includes(owner);
+  }
+
+  async #ensure(owner: SessionId, screen: ScreenCommand, size: ScreenSize): Promise<string | undefined> {
+    return (await this.#isLiving(owner)) ? undefined : this.#begin(owner, screen, size);
   }
 
   /** Begins a terminal; answers why it could not. */

@@ -37,6 +37,7 @@ export const places: readonly Place[] = [
   { path: 'drivers/conformance', may: ['base', 'drivers/port.ts', 'processes'] },
   { path: 'terminal/port.ts', may: ['base', 'drivers/port.ts'] },
   { path: 'terminal', may: ['base', 'drivers/port.ts', 'processes', 'terminal/port.ts'] },
+  { path: 'drivers/terminal', may: ['base', 'drivers/port.ts', 'processes', 'terminal', 'terminal/port.ts'] },
   { path: 'turns', may: ['base', 'ledger', 'drivers/port.ts'] },
   { path: 'runs', may: ['base', 'ledger', 'turns'] },
   { path: 'launching', may: ['base', 'ledger', 'turns'] },

@@ -1,0 +1,257 @@
+import type { Clock } from '../../base/clock.ts';
+import { pause } from '../../base/pause.ts';
+import { Serial } from '../../base/serial.ts';
+import { isAlive, type ProcessIdentity } from '../../processes/process-identity.ts';
+import type { TmuxTerminals } from '../../terminal/tmux-terminals.ts';
+import type {
+  Conversation,
+  Delivery,
+  DriverReport,
+  Evidence,
+  Located,
+  OpenRequest,
+  ScreenCommand,
+  SendOutcome,
+  ToolCall,
+} from '../port.ts';
+import type { Feed } from './feed.ts';
+import type { Live } from './live.ts';
+import { AgentScreen, holds } from './screen.ts';
+import type { SentLog } from './sent-log.ts';
+import { unwrapped } from './transcript.ts';
+
+const confirmWithinMs = 4_000;
+const enterTries = 3;
+const composerWithinMs = 10_000;
+const turnToldWithinMs = 5_000;
+const betweenLooksMs = 500;
+
+/** What one conversation is made of. */
+export interface Parts {
+  readonly request: OpenRequest;
+  readonly clock: Clock;
+  readonly terminals: TmuxTerminals;
+  readonly process: ProcessIdentity;
+  readonly live: Live;
+  readonly feed: Feed;
+  readonly sentLog: SentLog;
+  readonly nativeId: string;
+}
+
+/** A conversation with an agent at its own screen, which a person may use beside us. */
+export class ScreenConversation implements Conversation {
+  readonly nativeId: string;
+  readonly #parts: Parts;
+  readonly #screen: AgentScreen;
+  readonly #sending = new Serial();
+  readonly #over = new AbortController();
+  /** A text of ours that waits until a person has submitted or deleted what stands in the composer. */
+  #held: Delivery | undefined;
+  #hasExited = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.nativeId = parts.nativeId;
+    this.#screen = new AgentScreen(parts.terminals.keyboard(parts.request.sessionId), parts.clock);
+    void this.#watch();
+  }
+
+  start(delivery: Delivery): Promise<SendOutcome> {
+    return this.#sending.run(() => this.#start(delivery));
+  }
+
+  async steer(): Promise<SendOutcome> {
+    return refused('this agent takes no texts of ours into running turns');
+  }
+
+  async withdraw(): Promise<'unknown'> {
+    return 'unknown';
+  }
+
+  async interrupt(nativeTurnId?: string): Promise<'asked' | 'idle' | 'unknown'> {
+    await this.#parts.feed.drain();
+    const { turn } = this.#parts.live.state;
+    if (this.#hasExited || !turn) return this.#held && !this.#hasExited ? 'unknown' : 'idle';
+    if (nativeTurnId !== undefined && nativeTurnId !== turn.id) return 'idle';
+    return (await this.#screen.press('Escape')) ? 'asked' : 'unknown';
+  }
+
+  async evidence(deliveryId: string): Promise<Evidence> {
+    const { live, feed, sentLog } = this.#parts;
+    await feed.drain();
+    const sent = live.state.sent.get(deliveryId);
+    if (sent?.turnId !== undefined) return { state: 'consumed', nativeTurnId: sent.turnId };
+    if (this.#held?.id === deliveryId) return { state: 'queued' };
+    if (!sent && !sentLog.texts.has(deliveryId)) return { state: 'absent' };
+    if (sent && live.state.queue.includes(sent.text)) return { state: 'queued' };
+    if (this.#hasExited) return { state: 'absent' };
+    // Typed and not in the transcript: it may stand in the composer, or a person has deleted it there.
+    const seen = await this.#screen.look();
+    const isIdle = !live.state.turn && live.state.queue.length === 0;
+    return isIdle && seen?.composer.state === 'empty' && !seen.isBusy
+      ? { state: 'absent' }
+      : { state: 'unknown' };
+  }
+
+  async locate({ meta }: ToolCall): Promise<Located> {
+    const callId = meta['claudecode/toolUseId'];
+    const { feed, live } = this.#parts;
+    await feed.drain();
+    const turnId = typeof callId === 'string' ? live.turnOfCall(callId) : undefined;
+    if (turnId === undefined) return { state: 'unknown' };
+    await live.until(
+      ({ turn, ended }) => (turn?.id === turnId || ended.includes(turnId) ? true : undefined),
+      turnToldWithinMs,
+    );
+    if (live.state.turn?.id === turnId) return { state: 'running', nativeTurnId: turnId };
+    return live.state.ended.includes(turnId) ? { state: 'ended' } : { state: 'unknown' };
+  }
+
+  async answer(): Promise<boolean> {
+    // Its questions are answered at its screen.
+    return false;
+  }
+
+  async screen(): Promise<ScreenCommand | undefined> {
+    // Its terminal lives already; the command would run only if it had just ended.
+    return this.#hasExited ? undefined : { command: ['false'], cwd: '/', env: {} };
+  }
+
+  async detach(): Promise<void> {
+    this.#close();
+  }
+
+  async end(): Promise<'dead' | 'unkillable'> {
+    const { terminals, request, process } = this.#parts;
+    this.#close();
+    await terminals.close(request.sessionId);
+    return isAlive(process) ? 'unkillable' : 'dead';
+  }
+
+  async #start({ id, text: given }: Delivery): Promise<SendOutcome> {
+    const { live, feed } = this.#parts;
+    const text = unwrapped(typeable(given));
+    if (this.#hasExited) return refused('the agent has ended');
+    if (/^[/!#]/.test(text))
+      return refused(`at this agent's screen "${text[0]}" begins a command, and no message`);
+    await feed.drain();
+    if (live.state.sent.has(id)) return this.#again(id);
+    if (this.#held) return refused('another text waits for the composer');
+    if (live.state.turn || live.state.queue.length > 0) return refused('a turn is running');
+    const seen = await this.#screen.composed(composerWithinMs, this.#over.signal);
+    if (!seen) return refused('the terminal is gone');
+    if (seen.composer.state === 'absent')
+      return refused(`the agent's screen shows no composer: ${seen.excerpt}`);
+    if (seen.composer.state === 'empty') return this.#type(id, text);
+    this.#emit({
+      type: 'noise',
+      what: 'somebody has typed into the composer and not submitted it: a text of ours waits',
+    });
+    this.#held = { id, text };
+    void this.#hold(this.#held);
+    return { outcome: 'written' };
+  }
+
+  async #again(id: string): Promise<SendOutcome> {
+    const evidence = await this.evidence(id);
+    if (evidence.state === 'consumed') return { outcome: 'written' };
+    return { outcome: 'uncertain', reason: `an earlier attempt is ${evidence.state}` };
+  }
+
+  /** Types the text and sees to it that it was submitted: by the transcript, never by the screen. */
+  async #type(id: string, text: string): Promise<SendOutcome> {
+    const { live, sentLog } = this.#parts;
+    try {
+      sentLog.add(id, text);
+    } catch (error) {
+      return refused(`what is sent cannot be written down: ${String(error)}`);
+    }
+    live.send(id, text);
+    if (!(await this.#screen.submit(text)))
+      return { outcome: 'uncertain', reason: 'the terminal does not answer' };
+    for (let i = 0; i < enterTries; i++) {
+      const isThere = await live.until(
+        ({ sent, queue }) => (sent.get(id)?.turnId !== undefined || queue.includes(text) ? true : undefined),
+        confirmWithinMs,
+      );
+      if (isThere) return { outcome: 'written' };
+      const seen = await this.#screen.look();
+      if (seen && holds(seen, text)) await this.#screen.press('Enter');
+    }
+    return { outcome: 'uncertain', reason: 'the text was typed, and the agent has not said that it took it' };
+  }
+
+  async #hold(delivery: Delivery): Promise<void> {
+    const { clock, live } = this.#parts;
+    const { signal } = this.#over;
+    for (let empty = 0; !signal.aborted && !this.#hasExited; ) {
+      await pause(clock, betweenLooksMs, signal);
+      const isBusy = live.state.turn !== undefined || live.state.queue.length > 0;
+      const seen = isBusy ? undefined : await this.#screen.look();
+      empty = seen?.composer.state === 'empty' ? empty + 1 : 0;
+      // Twice, since who has just deleted a word may go on.
+      if (empty < 2) continue;
+      await this.#sending.run(async () => {
+        this.#held = undefined;
+        await this.#type(delivery.id, delivery.text);
+      });
+      return;
+    }
+  }
+
+  /** What neither hooks nor the transcript tell: that the process died, and that a turn was taken back. */
+  async #watch(): Promise<void> {
+    const { clock, process } = this.#parts;
+    const { signal } = this.#over;
+    while (!signal.aborted) {
+      await pause(clock, betweenLooksMs, signal);
+      if (signal.aborted) return;
+      if (!isAlive(process)) return this.#die();
+      await this.#noticeRewind();
+    }
+  }
+
+  async #noticeRewind(): Promise<void> {
+    const { live, feed } = this.#parts;
+    const { turn } = live.state;
+    if (!turn || turn.hasWorked) return;
+    const seen = await this.#screen.look();
+    if (!seen || seen.isBusy || !holds(seen, turn.text)) return;
+    await feed.drain();
+    if (live.state.turn?.id !== turn.id || live.state.turn.hasWorked) return;
+    live.rewind(turn.id);
+    if (turn.deliveryId !== undefined) await this.#screen.clear();
+  }
+
+  async #die(): Promise<void> {
+    const { feed, terminals, request } = this.#parts;
+    await feed.drain();
+    this.#hasExited = true;
+    await terminals.close(request.sessionId);
+    this.#emit({ type: 'exited', reason: 'the agent at its own screen has ended' });
+    this.#close();
+  }
+
+  #emit(event: DriverReport): void {
+    if (!this.#over.signal.aborted) this.#parts.live.emit(event);
+  }
+
+  #close(): void {
+    this.#over.abort();
+    this.#parts.live.close();
+    this.#parts.feed.close();
+  }
+}
+
+/** A text without what a terminal would take for keys: an escape within it would end the paste. */
+function typeable(text: string): string {
+  const isKey = (character: string): boolean => {
+    const code = character.charCodeAt(0);
+    return (code < 0x20 && character !== '\n' && character !== '\t') || (code >= 0x7f && code <= 0x9f);
+  };
+  return [...text.replace(/\r\n?/g, '\n')].filter((character) => !isKey(character)).join('');
+}
+
+function refused(reason: string): Extract<SendOutcome, { outcome: 'refused' }> {
+  return { outcome: 'refused', reason };
+}

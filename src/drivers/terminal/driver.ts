@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import type { Clock } from '../../base/clock.ts';
+import { resolveProgram } from '../../processes/command.ts';
+import { tmuxMissing } from '../../terminal/tmux.ts';
+import type { AgentProfile, Capabilities, Driver, Probe } from '../port.ts';
+import { environmentOf } from './launch.ts';
+import { openScreen } from './open.ts';
+
+const probeMs = 10_000;
+const provedVersion = '2.1.332';
+
+/** Shown by experiment with the real program; `docs/drivers/terminal.md` says by which. */
+const capabilities: Capabilities = {
+  // A text that waits in its queue can be neither withdrawn nor told from a person's.
+  steer: 'none',
+  negativeProof: 'none',
+  turnEnd: 'protocol',
+  backgroundTasks: true,
+  wakesByItself: true,
+  promptCancelsBackground: false,
+  resume: 'always',
+  locatesCalls: 'byId',
+  limits: true,
+  usage: 'tokens',
+};
+
+/** The driver for Claude Code at its own screen, in a terminal that a person may use beside us. */
+export function terminalDriver({ clock }: { readonly clock: Clock }): Driver {
+  const honours = ['model', 'home', 'sandbox', 'onQuestion'] as const;
+  return { kind: 'terminal', capabilities, honours, probe, open: (request) => openScreen(request, clock) };
+}
+
+async function probe(profile: AgentProfile): Promise<Probe> {
+  const env = environmentOf(profile);
+  const [program = 'claude', ...args] = profile.command;
+  const resolved = await resolveProgram(program, env, process.cwd());
+  if (!resolved.ok) return { found: false, warnings: [resolved.message] };
+  const printed = await run(resolved.path, [...args, '--version'], env);
+  if (printed === undefined)
+    return { found: false, warnings: [`${resolved.path} --version did not work within ten seconds`] };
+  const version = /\d+\.\d+\.\d+\S*/.exec(printed)?.[0];
+  const warnings: string[] = [];
+  if (version !== provedVersion)
+    warnings.push(
+      `Stemma was proved with Claude Code ${provedVersion} here; this is ${version ?? 'an unknown version'}`,
+    );
+  if (!(await resolveProgram('tmux', env, '/')).ok) warnings.push(tmuxMissing);
+  return { found: true, ...(version === undefined ? {} : { version }), warnings };
+}
+
+function run(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const options = { env: { ...env }, timeout: probeMs, encoding: 'utf8' as const };
+    execFile(program, args, options, (error, stdout) => resolve(error ? undefined : stdout));
+  });
+}

@@ -1,0 +1,129 @@
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { pause } from '../../base/pause.ts';
+import { isAlive, type ProcessIdentity } from '../../processes/process-identity.ts';
+import { TmuxTerminals } from '../../terminal/tmux-terminals.ts';
+import type { Opened, OpenRequest } from '../port.ts';
+import { ScreenConversation } from './conversation.ts';
+import { Feed, readTranscript } from './feed.ts';
+import { conversationIdOf, environmentOf, hooksFileIn, prepareLaunch } from './launch.ts';
+import { Live } from './live.ts';
+import { AgentScreen } from './screen.ts';
+import { SentLog } from './sent-log.ts';
+import { newScreenState } from './state.ts';
+
+type NotOpened = Extract<Opened, { ok: false }>;
+
+const readyWithinMs = 60_000;
+const askedForMs = 10_000;
+const betweenLooksMs = 100;
+
+/** Opens the conversation of a session: the agent whose terminal lives, else one that resumes the conversation or begins it. */
+export async function openScreen(request: OpenRequest, clock: Clock): Promise<Opened> {
+  try {
+    return await open(request, clock);
+  } catch (error) {
+    return failed('AGENT_FAILED', error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function open(request: OpenRequest, clock: Clock): Promise<Opened> {
+  const { sessionId, directory } = request;
+  const noises: string[] = [];
+  const report = (what: string, data: Readonly<Record<string, unknown>>): void =>
+    void noises.push(`${what} ${JSON.stringify(data)}`);
+  // A session's directory lies in `sessions` of its data directory, whose terminals are in one tmux.
+  const terminals = new TmuxTerminals({ clock, dataDir: dirname(dirname(directory)), report });
+  const living = await terminals.processIn(sessionId);
+  if (!living && request.adoptOnly)
+    return { ok: false, code: 'NOT_RUNNING', message: 'no terminal of this session has a living agent' };
+  const nativeId = request.nativeId ?? conversationIdOf(sessionId);
+  const sentLog = new SentLog(directory);
+  const live = new Live(request, clock, newScreenState(sentLog.texts));
+  const path = transcriptOf(request, nativeId);
+  const known = path === undefined ? { signals: [], end: 0 } : readTranscript(path);
+  for (const { signal, endOffset } of known.signals) live.hear(signal, endOffset);
+  const isResumed = path !== undefined;
+  if (request.nativeId !== undefined && !isResumed && !living && request.position > 0)
+    return failed('SESSION_GONE', `Claude Code has no conversation ${nativeId} any more`);
+  if (!living) live.forgetDead();
+  const screen = living ? undefined : prepareLaunch(request, nativeId, isResumed);
+  const failure = screen && (await terminals.run(sessionId, screen));
+  if (failure !== undefined) return failed('AGENT_UNAVAILABLE', failure);
+  const process = living ?? (await terminals.processIn(sessionId));
+  if (!process) return failed('AGENT_UNAVAILABLE', 'the agent ended before its screen could be seen');
+  let isUp = living !== undefined;
+  const feed = new Feed({
+    clock,
+    hooksFile: hooksFileIn(directory),
+    transcript: path === undefined ? undefined : { path, from: known.end },
+    onHook: (hook) => {
+      isUp ||= hook.hook_event_name === 'SessionStart';
+      live.hearHook(hook);
+    },
+    onSignal: (signal, endOffset) => live.hear(signal, endOffset),
+    onNoise: (what) => live.emit({ type: 'noise', what }),
+  });
+  feed.start();
+  const notUp = await whyNotUp(request, clock, terminals, process, () => isUp);
+  if (notUp !== undefined) {
+    feed.close();
+    live.close();
+    await terminals.close(sessionId);
+    return failed('AGENT_FAILED', notUp);
+  }
+  await feed.drain();
+  const how = living ? 'adopted' : isResumed ? 'resumed' : 'started';
+  const parts = { request, clock, terminals, process, live, feed, sentLog, nativeId };
+  return { ok: true, how, conversation: new ScreenConversation(parts) };
+}
+
+/** Waits until the agent says that it is there and shows a composer. A dialog at its start needs a person. */
+async function whyNotUp(
+  { sessionId, signal = new AbortController().signal }: OpenRequest,
+  clock: Clock,
+  terminals: TmuxTerminals,
+  process: ProcessIdentity,
+  isUp: () => boolean,
+): Promise<string | undefined> {
+  const screen = new AgentScreen(terminals.keyboard(sessionId), clock);
+  const deadline = clock.monotonic() + readyWithinMs;
+  let excerpt = '';
+  let since = clock.monotonic();
+  while (clock.monotonic() < deadline && !signal.aborted) {
+    const seen = await screen.look();
+    if (!seen || !isAlive(process)) return `the agent ended while it started: ${excerpt}`;
+    if (seen.excerpt !== excerpt) since = clock.monotonic();
+    excerpt = seen.excerpt;
+    // What stands still without a composer asks something.
+    if (excerpt !== '' && seen.composer.state === 'absent' && clock.monotonic() - since > askedForMs) break;
+    if (isUp() && seen.composer.state !== 'absent') return undefined;
+    await pause(clock, betweenLooksMs, signal);
+  }
+  return `the agent did not get ready; run it once in this directory and answer what it asks. Its screen shows: ${excerpt}`;
+}
+
+/** The agent's own file of the conversation, if there is one: its directory has a name made of the working directory's. */
+function transcriptOf({ profile }: OpenRequest, nativeId: string): string | undefined {
+  const env = environmentOf(profile);
+  const home = env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? '/', '.claude');
+  const projects = join(home, 'projects');
+  for (const name of namesIn(projects)) {
+    const file = `${nativeId}.jsonl`;
+    if (namesIn(join(projects, name)).includes(file)) return join(projects, name, file);
+  }
+  return undefined;
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function failed(code: NotOpened['code'], message: string): NotOpened {
+  return { ok: false, code, message };
+}

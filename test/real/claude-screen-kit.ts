@@ -1,0 +1,42 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemClock } from '../../src/base/clock.ts';
+import { terminalDriver } from '../../src/drivers/terminal/driver.ts';
+import { TmuxTerminals } from '../../src/terminal/tmux-terminals.ts';
+import type { AgentKit } from './kit.ts';
+
+const key = 'sk-scripted-key-0000';
+
+/** Claude Code at its own screen, on the scripted model: a home in which all that it asks at its first start is answered. */
+export const claudeScreenKit: AgentKit = {
+  name: 'claude',
+  driver: () => terminalDriver({ clock: systemClock }),
+  profile(program, directory, model) {
+    const home = join(directory, 'home');
+    mkdirSync(home, { recursive: true });
+    const work = join(directory, 'work');
+    const answered = {
+      hasCompletedOnboarding: true,
+      customApiKeyResponses: { approved: [key.slice(-20)], rejected: [] },
+      projects: { [work]: { hasTrustDialogAccepted: true } },
+      bypassPermissionsModeAccepted: true,
+    };
+    writeFileSync(join(home, '.claude.json'), JSON.stringify(answered));
+    return {
+      driver: 'terminal',
+      command: [program],
+      home,
+      env: {
+        HOME: directory,
+        ANTHROPIC_BASE_URL: model.url.replace(/\/v1$/, ''),
+        ANTHROPIC_API_KEY: key,
+        CLAUDE_CODE_MAX_RETRIES: '1',
+      },
+      sandbox: 'full',
+    };
+  },
+  async cleanUp(directory) {
+    const report = (): void => undefined;
+    await new TmuxTerminals({ clock: systemClock, dataDir: directory, report }).reap(new Set());
+  },
+};
