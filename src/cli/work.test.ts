@@ -44,6 +44,8 @@ describe('send', () => {
     const json = await bench.stemma('send', 'Hi.', '--json', '--session', ses, '--reject');
     expect(JSON.parse(json.out)).toEqual(sent);
     expect(queries()[1]?.body).toEqual({ message: 'Hi.', sessionId: ses, whenBusy: 'reject' });
+    await bench.stemma('send', 'Hi.', '--session', ses, '--budget-usd', '2.50', '--budget-tokens', '200k');
+    expect(queries()[2]?.body).toMatchObject({ budget: { usd: 2.5, tokens: 200_000 } });
   });
 
   it.each([

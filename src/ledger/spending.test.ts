@@ -138,6 +138,21 @@ describe('a budget', () => {
     await expect(scene.launchAgent(free, unbound, bound, 'none')).rejects.toThrow('NO_USAGE');
   });
 
+  it('of whose use an agent tells nothing raises an alarm: it was believed to tell', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    const alarms = () =>
+      scene.model.store
+        .snapshot()
+        .events.filter(({ type, data }) => type === 'alarm' && data['what'] === 'usageUntold');
+    const { native } = await scene.running(session, { budget: { usd: 1 } });
+    await scene.ends(session, native, { usage: { inputTokens: 5 } });
+    expect(alarms()).toHaveLength(1);
+    const told = await scene.running(session, { budget: { usd: 1 } });
+    await scene.ends(session, told.native, { usage: { usd: 0 } });
+    expect(alarms()).toHaveLength(1);
+  });
+
   it('gives way to a word of a person, who cancelled first', async () => {
     const scene = new Scene();
     const session = await scene.session();

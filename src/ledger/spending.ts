@@ -60,6 +60,26 @@ export function* countUsage(
   return { ownerId: owner.id, usage: addUsage(owner.usage, more) };
 }
 
+/**
+ * A turn that ended well and told nothing of what a budget above it counts: people are told, since that budget may be
+ * exceeded and nobody sees it. Its agent was believed to tell.
+ */
+export function* alarmUntold(
+  draft: Draft,
+  owners: readonly Execution[],
+  usage: ExecutionUsage | undefined,
+): Asking<void> {
+  const hasTokens = usage?.inputTokens !== undefined || usage?.outputTokens !== undefined;
+  let above = owners.find((each) => !isSettled(each.state));
+  while (above) {
+    const { budget } = above;
+    const isTold =
+      (budget?.tokens === undefined || hasTokens) && (budget?.usd === undefined || usage?.usd !== undefined);
+    if (!isTold) draft.event('alarm', above, { what: 'usageUntold', budget });
+    above = above.parentId === null ? undefined : yield* ask('execution', above.parentId);
+  }
+}
+
 /** Adds to what is spent at and above an execution, and has ended what thereby exceeds its budget. */
 function* spend(draft: Draft, row: Execution, more: ExecutionUsage): Asking<void> {
   let above: Execution | undefined = row;

@@ -11,7 +11,7 @@ import { newExecution } from './registration.ts';
 import { rules } from './rules.ts';
 import type { Limit, Session } from './session.ts';
 import { end } from './settle.ts';
-import { countUsage } from './spending.ts';
+import { alarmUntold, countUsage } from './spending.ts';
 import type { TaskSeen } from './tasks.ts';
 import { cancelTasks, registerTasks } from './tasks.ts';
 import type { Steer, Turn, TurnStatus } from './turn.ts';
@@ -77,6 +77,7 @@ export function* endTurn(draft: Draft, session: Session, turn: Turn, command: Ag
   const limit = limitOf(draft, session, turn, owners, command);
   const isStoppedByUs = owners.some((owner) => owner.cancelRequested !== null);
   const used = command.usage ? yield* countUsage(draft, turn, owners, command.usage) : undefined;
+  if (command.status === 'succeeded') yield* alarmUntold(draft, owners, command.usage);
   let place = 0;
   for (const owner of owners) {
     const isUser = used?.ownerId === owner.id;

@@ -26,6 +26,7 @@ export async function observe(
   open: OpenSession,
 ): Promise<Consequence> {
   const { negativeProof, wakesByItself } = capabilitiesOf(open);
+  const isCounted = open.profile.usage !== 'none';
   const { store, clock, ids, node } = context;
   const fresh = new FreshIds(ids);
   const common = { now: clock.now(), sessionId, fresh };
@@ -69,7 +70,7 @@ export async function observe(
           position,
           endIsNegativeProof: negativeProof === 'turnEnd',
           ...error,
-          ...(usage ? { usage } : {}),
+          ...(usage && isCounted ? { usage } : {}),
         }),
       );
       if (ended.ok && ended.value === 'ignored')
@@ -77,6 +78,7 @@ export async function observe(
       return 'mayDeliver';
     }
     case 'usage': {
+      if (!isCounted) return 'nothing';
       const { nativeTurnId, usage } = event;
       await store.decide(() => agentUsed({ ...common, nativeTurnId, usage }));
       return 'nothing';
