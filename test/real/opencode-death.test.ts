@@ -69,6 +69,7 @@ describe.skipIf(!program)('when opencode dies', () => {
     await talk.event('exited');
     expect(bearersOf(server)).toEqual([]);
     expect(talk.all('taken')).toEqual([]);
+    expect(await talk.conversation.evidence(steer.id)).toEqual({ state: 'absent' });
     await bench.restart(talk);
     const request = {
       nativeId: talk.conversation.nativeId,

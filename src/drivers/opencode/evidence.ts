@@ -1,5 +1,6 @@
 import { pause } from '../../base/pause.ts';
 import type { Evidence } from '../port.ts';
+import { fateIn } from './dead-record.ts';
 import type { OpencodeSession } from './session.ts';
 import { messageIdOf, type SessionState } from './state.ts';
 import { z } from 'zod';
@@ -14,7 +15,7 @@ const oneMessage = z.looseObject({ info: z.looseObject({ id: z.string() }) });
 export async function evidenceOf(session: OpencodeSession, deliveryId: string): Promise<Evidence> {
   const known = consumed(session.state, deliveryId);
   if (known) return known;
-  if (session.hasExited) return evidenceOfTheDead(session.state, deliveryId);
+  if (session.hasExited) return evidenceOfTheDead(session, deliveryId);
   // A text is in the record some moments after opencode accepted it: two looks with a moment between them.
   const first = await look(session, deliveryId);
   if (first !== 'absent' && first !== 'left') return first;
@@ -26,7 +27,7 @@ export async function evidenceOf(session: OpencodeSession, deliveryId: string): 
 
 async function look(session: OpencodeSession, deliveryId: string): Promise<Evidence | 'absent' | 'left'> {
   if (!(await session.flushed()))
-    return session.hasExited ? evidenceOfTheDead(session.state, deliveryId) : { state: 'unknown' };
+    return session.hasExited ? evidenceOfTheDead(session, deliveryId) : { state: 'unknown' };
   const known = consumed(session.state, deliveryId);
   if (known) return known;
   const path = `/session/${session.id}/message/${messageIdOf(deliveryId)}`;
@@ -55,7 +56,25 @@ function consumed(state: SessionState, deliveryId: string): Evidence | undefined
   return turnId === undefined ? undefined : { state: 'consumed', nativeTurnId: turnId };
 }
 
-/** Its record can be read again by the next process only. A text that never set out is with nobody. */
-function evidenceOfTheDead(state: SessionState, deliveryId: string): Evidence {
-  return state.deliveries[deliveryId] === undefined ? { state: 'absent' } : { state: 'unknown' };
+/**
+ * Nothing is left that could take anything up, so opencode's disk has the last word. A text that nobody answered is absent for
+ * good, because whoever opens the conversation again deletes it first.
+ */
+async function evidenceOfTheDead(session: OpencodeSession, deliveryId: string): Promise<Evidence> {
+  if (session.state.deliveries[deliveryId] === undefined) return { state: 'absent' };
+  const record = await session.deadRecord();
+  if (!record) return { state: 'unknown' };
+  if (fateIn(record, messageIdOf(deliveryId)) !== 'answered') return { state: 'absent' };
+  const turnId = session.state.turn?.id;
+  return { state: 'consumed', ...(turnId === undefined ? {} : { nativeTurnId: turnId }) };
+}
+
+/** Deletes texts of ours that an earlier process left unanswered. False when that is not certain. */
+export async function removeLeft(session: OpencodeSession): Promise<boolean> {
+  const { deliveries, waiting } = session.state;
+  for (const [id, { messageId, turnId }] of Object.entries(deliveries)) {
+    if (turnId !== undefined || !waiting.some((text) => text.messageId === messageId)) continue;
+    if ((await remove(session, id)).state !== 'absent') return false;
+  }
+  return true;
 }

@@ -6,6 +6,7 @@ import { OpencodeApi } from './api.ts';
 import { capabilitiesOf } from './capabilities.ts';
 import { OpencodeConversation } from './conversation.ts';
 import { placeOf, sandboxWarnings, sessionRules, toolServer, toolsName } from './environment.ts';
+import { removeLeft } from './evidence.ts';
 import { Journal, sessionInJournal } from './journal.ts';
 import { adoptServer, launchServer, type OpencodeServer } from './server.ts';
 import { OpencodeSession } from './session.ts';
@@ -82,6 +83,11 @@ async function begin(
     await giveUp(request, server, clock);
     return failed('the opencode server does not answer');
   }
+  if (!(await removeLeft(session))) {
+    await session.close();
+    await giveUp(request, server, clock);
+    return failed('a text that the dead process had left could not be removed from the record');
+  }
   for (const what of sandboxWarnings(request.profile)) session.take({ type: 'noise', what });
   const conversation = new OpencodeConversation(session, provable);
   const how = nativeId !== undefined && found.id === nativeId ? 'resumed' : 'started';
@@ -96,7 +102,8 @@ async function join(
   { sessionId, isNewProcess }: { readonly sessionId: string; readonly isNewProcess: boolean },
 ): Promise<OpencodeSession> {
   const { journal, state, unheard, isNew } = Journal.open(request.directory, sessionId, request);
-  for (const event of unheard) request.emit(event);
+  // The death of an earlier process is no news about one that lives.
+  for (const event of unheard) if (isNewProcess || event.type !== 'exited') request.emit(event);
   const session = new OpencodeSession({ request, server, clock, journal, state, isNew, isNewProcess });
   session.start();
   return session;

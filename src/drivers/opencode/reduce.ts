@@ -36,9 +36,11 @@ function reduceAny(draft: Draft, signal: Signal): void {
     case 'closed':
       return close(draft, signal);
     case 'died':
+      if (draft.state.turn) draft.emit({ type: 'exited', reason: 'its process died in the turn' });
       return forgetWork(draft);
     case 'exited':
-      return draft.emit({ type: 'exited', reason: signal.reason });
+      draft.emit({ type: 'exited', reason: signal.reason });
+      return forgetWork(draft);
     case 'noise':
       return draft.emit({ type: 'noise', what: signal.what });
     case 'child':

@@ -6,6 +6,7 @@ import { isAlive } from '../../processes/process-identity.ts';
 import type { OpenRequest } from '../port.ts';
 import { OpencodeApi, Unreadable } from './api.ts';
 import { pastOf, readSession, readTasks, replay } from './catch-up.ts';
+import { readDeadRecord } from './dead-record.ts';
 import { EventStream } from './event-stream.ts';
 import type { Journal } from './journal.ts';
 import { Questions } from './questions.ts';
@@ -14,6 +15,7 @@ import type { OpencodeServer } from './server.ts';
 import type { Signal } from './signal.ts';
 import { isOurs, type SessionState } from './state.ts';
 import { type AskedQuestion, markName, readEvent } from './read-event.ts';
+import type { Recorded } from './wire.ts';
 
 const livenessMs = 400;
 const idleDoubtMs = 5_000;
@@ -59,6 +61,7 @@ export class OpencodeSession {
   #markSeen = '';
   #cancelCheck: CancelTimer | undefined;
   #cancelDoubt: CancelTimer | undefined;
+  #deadRecord: Promise<readonly Recorded[] | undefined> | undefined;
   readonly #readings = new Serial();
   readonly #over = new AbortController();
 
@@ -151,6 +154,12 @@ export class OpencodeSession {
     const isSeen = (): true | undefined =>
       this.#markSeen === mark && this.#held === undefined ? true : undefined;
     return (await this.until(isSeen, deadline - this.clock.monotonic())) ?? false;
+  }
+
+  /** What opencode has on its disk, once its process is dead. Read once. */
+  deadRecord(): Promise<readonly Recorded[] | undefined> {
+    this.#deadRecord ??= readDeadRecord(this.request, this.id);
+    return this.#deadRecord;
   }
 
   /** Hears and tells nothing any more. */

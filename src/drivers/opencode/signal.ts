@@ -101,7 +101,7 @@ export type Signal =
   | { readonly type: 'known'; readonly messageIds: readonly string[] }
   /** The turn whose newest message this is was the last thing that went on. `isBroken`: the message will never be finished. */
   | { readonly type: 'closed'; readonly messageId: string; readonly isBroken: boolean }
-  /** The process that was at work is dead, and another one reads its record: what it was at is over, and nobody is told how. */
+  /** The process that was at work is dead, and another one reads its record: what it was at is over, and nobody can say how. */
   | { readonly type: 'died' }
   | { readonly type: 'exited'; readonly reason: string }
   | { readonly type: 'noise'; readonly what: string };
