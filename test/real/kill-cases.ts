@@ -89,7 +89,7 @@ export function killCases(kit: AgentKit, { points, moments, check, patienceMs = 
         if (!server.isUp) await server.up();
         const mark = `[${fault} ${++runs}]`;
         const runId = await server.run(messagesOf(mark)).catch(() => undefined);
-        const isDead = await server.died(20_000);
+        const isDead = await server.died(Math.max(20_000, patienceMs / 3));
         if (isDead) {
           counts.set(window, (counts.get(window) ?? 0) + 1);
           await server.up();

@@ -10,7 +10,7 @@ import { removeLeft } from './evidence.ts';
 import { Journal, sessionInJournal } from './journal.ts';
 import { adoptServer, launchServer, type OpencodeServer } from './server.ts';
 import { OpencodeSession } from './session.ts';
-import { sessionAnswer, toolStatus } from './wire.ts';
+import { sessionInfo, toolStatus } from './wire.ts';
 
 type NotOpened = Extract<Opened, { ok: false }>;
 
@@ -116,7 +116,7 @@ async function create(request: OpenRequest, api: OpencodeApi): Promise<Found> {
   const permission = sessionRules(request.profile);
   const body = { title: `Stemma ${request.sessionId}`, ...(permission.length > 0 ? { permission } : {}) };
   const answer = await api.call('POST', '/session', body);
-  const read = sessionAnswer.safeParse(answer.outcome === 'ok' ? answer.result : undefined);
+  const read = sessionInfo.safeParse(answer.outcome === 'ok' ? answer.result : undefined);
   if (read.success) return { ok: true, id: read.data.id };
   return failed(answer.outcome === 'ok' ? 'POST /session was answered in an unknown shape' : answer.message);
 }

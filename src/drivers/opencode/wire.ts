@@ -99,7 +99,7 @@ export const statusShape = z.object({
   next: z.number().optional(),
 });
 
-/** A session. */
+/** A session: in events, and as the answer of `POST /session` and of reading one. */
 export const sessionInfo = z.object({
   id: z.string(),
   parentID: z.string().optional(),
@@ -116,8 +116,7 @@ export const messageList = z.array(z.object({ info: messageInfo, parts: z.array(
 export type Recorded = z.infer<typeof messageList>[number];
 /** Answer of `GET /session/status`: who is not in it is idle. */
 export const statusMap = z.record(z.string(), statusShape);
-/** Answer of `POST /session` and of reading one. */
-export const sessionAnswer = sessionInfo;
+
 /** Answer of `GET /session/:id/children`. */
 export const sessionList = z.array(sessionInfo);
 /** Answers of `GET /permission` and `GET /question`: some are void, since opencode forgets to remove what an abort ended. */
