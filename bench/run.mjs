@@ -1,5 +1,5 @@
 // Compiles the benches (a loader that compiles on the fly slows the code it loads) and runs those that are named, or all.
-// node bench/run.mjs [durable] [concurrent] [cascade] [lag] [rows] [server]     STEMMA_SQLITE=libsql|node forces a library
+// node bench/run.mjs [durable] [concurrent] [cascade] [lag] [rows] [server] [agents]     STEMMA_SQLITE=libsql|node forces a library
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,8 +12,15 @@ execFileSync(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 
   stdio: 'inherit',
 });
 const all = ['durable', 'concurrent', 'cascade', 'lag', 'rows', 'server'];
+// Not among all: it needs the agents of scripts/install-agents.mjs. What it measures runs in processes of their own.
+const withAgents = ['agents'];
 const asked = process.argv.slice(2);
 for (const name of asked.length > 0 ? asked : all) {
+  if (withAgents.includes(name)) {
+    const args = ['--import', 'tsx', join(here, `${name}.ts`)];
+    execFileSync(process.execPath, args, { stdio: 'inherit', env: process.env });
+    continue;
+  }
   const file = join(out, 'bench', `${name}.js`);
   if (!existsSync(file)) throw new Error(`no bench ${name}: there are ${all.join(', ')}`);
   execFileSync(process.execPath, [file], { stdio: 'inherit', env: process.env });

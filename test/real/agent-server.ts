@@ -85,6 +85,11 @@ export class AgentServer {
     return this.#process?.exitCode === null && this.#process.signalCode === null;
   }
 
+  /** The pid of the server process. */
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
   async kill(): Promise<void> {
     this.#process?.kill('SIGKILL');
     await this.#exited;
