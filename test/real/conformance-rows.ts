@@ -26,10 +26,16 @@ export interface ConformanceRow {
   readonly cases: readonly Pick<CaseResult, 'name' | 'outcome' | 'tookMs'>[];
 }
 
+/** What of a row is to be run: all cases, or `only` these; the row that is returned has no more. */
+export interface Asked {
+  readonly only: readonly string[];
+  readonly onCase: (result: CaseResult) => void;
+}
+
 /** How one row is made. Undefined when the program is not there. */
 export interface RowSource {
   readonly agent: string;
-  make(onCase: (result: CaseResult) => void): Promise<ConformanceRow | undefined>;
+  make(asked: Asked): Promise<ConformanceRow | undefined>;
 }
 
 const patienceMs = 45_000;
@@ -38,7 +44,7 @@ const patienceMs = 45_000;
 export const ownRows: readonly RowSource[] = [
   {
     agent: 'demo',
-    make: (onCase) =>
+    make: (asked) =>
       inDirectory('demo', (directory) => {
         const profileFor = (script: string): AgentProfile => ({
           name: 'demo',
@@ -47,17 +53,17 @@ export const ownRows: readonly RowSource[] = [
           env: { STEMMA_DEMO_HOME: directory },
         });
         const driver = acpDriver({ clock: systemClock, openingMs: 10_000 });
-        return checkRow('demo', { driver, ...demoCheck(directory, profileFor) }, directory, onCase);
+        return checkRow('demo', { driver, ...demoCheck(directory, profileFor) }, directory, asked);
       }),
   },
   {
     agent: 'script',
-    make: (onCase) =>
+    make: (asked) =>
       inDirectory('script', (directory) => {
         const { command, prompts } = scriptCheck;
         const profile = { name: 'script', driver: 'script', command };
         const subject = { driver: scriptDriver({ clock: systemClock }), profile, prompts };
-        return checkRow('script', subject, directory, onCase);
+        return checkRow('script', subject, directory, asked);
       }),
   },
 ];
@@ -66,7 +72,7 @@ export const ownRows: readonly RowSource[] = [
 export function rowOf(kit: AgentKit): RowSource {
   return {
     agent: kit.name,
-    make: async (onCase) => {
+    make: async (asked) => {
       const program = findProgram(kit.name);
       if (program === undefined) return undefined;
       return inDirectory(kit.name, async (directory) => {
@@ -76,7 +82,7 @@ export function rowOf(kit: AgentKit): RowSource {
           const profile = completeProfile(kit.name, input, [input.driver]);
           const asking = kit.asking?.(profile) ?? { ...profile, sandbox: 'workspace' as const };
           const subject = { driver: kit.driver(), profile, asking, prompts: scriptedPrompts };
-          return await checkRow(kit.name, subject, directory, onCase, kit.cannot);
+          return await checkRow(kit.name, subject, directory, asked, kit.cannot);
         } finally {
           await kit.cleanUp?.(directory);
           await model.stop();
@@ -95,13 +101,15 @@ async function checkRow(
   agent: string,
   subject: Subject,
   directory: string,
-  onCase: (result: CaseResult) => void,
+  { only: wanted, onCase }: Asked,
   cannot: Readonly<Record<string, string>> = {},
 ): Promise<ConformanceRow> {
   const { driver, profile } = subject;
   const { version } = await driver.probe(profile);
   const tools = await startTestTools();
-  const names = conformanceCases.map(({ name }) => name);
+  const names = conformanceCases
+    .map(({ name }) => name)
+    .filter((name) => wanted.length === 0 || wanted.includes(name));
   const only = names.filter((name) => cannot[name] === undefined);
   try {
     const cases = join(directory, 'cases');
