@@ -19,6 +19,10 @@ export const piKit: AgentKit = {
       sandbox: 'full',
     };
   },
+  cannot: {
+    question: 'pi asks nobody for a permission',
+    questionAdopted: 'pi asks nobody for a permission',
+  },
 };
 
 /** The program under test, or undefined after saying how to get it. */

@@ -15,7 +15,7 @@ const limitWords =
 export function readAgentError(error: RpcError): AgentError {
   // Gemini CLI gives the provider's answer as it came: JSON where the message belongs.
   const data = [...flatten(error.data), ...flatten(parseJson(error.message))];
-  const status = firstNumber(data, ['status', 'statusCode', 'httpStatus', 'code']);
+  const status = firstNumber(data, ['status', 'statusCode', 'httpStatus', 'code']) ?? leadingStatus(data);
   const kind = firstText(data, ['errorKind', 'kind', 'type', 'errorType']);
   const message = readableMessage(error, data);
   if (error.code === authRequired || status === 401 || kind === 'auth_required')
@@ -42,6 +42,13 @@ function flatten(data: unknown): [string, unknown][] {
     typeof value === 'object' && value !== null ? Object.entries(value) : [],
   );
   return [...own, ...inner];
+}
+
+/** OpenAI's library, and so Qwen Code, says "401 Incorrect API key": the status first, then the provider's words. */
+function leadingStatus(data: readonly [string, unknown][]): number | undefined {
+  const said = firstText(data, ['details', 'detail', 'message', 'error']) ?? '';
+  const status = /^([45]\d\d) \S/.exec(said)?.[1];
+  return status === undefined ? undefined : Number(status);
 }
 
 function firstNumber(data: readonly [string, unknown][], names: readonly string[]): number | undefined {
