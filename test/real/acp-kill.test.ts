@@ -7,4 +7,4 @@ const points: KillPlan['points'] = [
   { window: "between the turn's end and its commit", fault: 'turn.ended', times: [2] },
 ];
 
-for (const kit of [geminiKit, qwenKit]) killCases(kit, { points, moments: [1500] });
+for (const kit of [geminiKit, qwenKit]) killCases(kit, { points, moments: [1500], patienceMs: 90_000 });

@@ -21,6 +21,7 @@ export const codexKit: AgentKit = {
       sandbox: 'full',
     };
   },
+  asking: (profile) => ({ ...profile, sandbox: 'workspace' }),
   async cleanUp(directory) {
     const place = join(directory, 'home', 'stemma');
     for (const name of existsSync(place) ? readdirSync(place) : []) {

@@ -80,7 +80,7 @@ export function rowOf(kit: AgentKit): RowSource {
         try {
           const input = kit.profile(program, directory, model);
           const profile = completeProfile(kit.name, input, [input.driver]);
-          const asking = kit.asking?.(profile) ?? { ...profile, sandbox: 'workspace' as const };
+          const asking = kit.asking?.(profile) ?? profile;
           const subject = { driver: kit.driver(), profile, asking, prompts: scriptedPrompts };
           return await checkRow(kit.name, subject, directory, asked, kit.cannot);
         } finally {

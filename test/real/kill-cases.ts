@@ -78,6 +78,16 @@ export function killCases(kit: AgentKit, { points, moments, check, patienceMs = 
       }
     };
 
+    // Whether the server dies before the run has ended: how long that takes is up to the machine.
+    const diesFirst = async (runId: string | undefined): Promise<boolean> => {
+      for (const until = Date.now() + patienceMs; Date.now() < until; ) {
+        if (await server.died(300)) return true;
+        const run = runId && (await server.client.call('getRun', { id: runId }).catch(() => undefined));
+        if (run && run.state === 'ended') return server.died(300);
+      }
+      return false;
+    };
+
     const cases = points.flatMap(({ window, fault, times }) =>
       times.map((n) => ({ window, fault: `${fault}:${n}` })),
     );
@@ -89,7 +99,7 @@ export function killCases(kit: AgentKit, { points, moments, check, patienceMs = 
         if (!server.isUp) await server.up();
         const mark = `[${fault} ${++runs}]`;
         const runId = await server.run(messagesOf(mark)).catch(() => undefined);
-        const isDead = await server.died(Math.max(20_000, patienceMs / 3));
+        const isDead = await diesFirst(runId);
         if (isDead) {
           counts.set(window, (counts.get(window) ?? 0) + 1);
           await server.up();
@@ -97,7 +107,7 @@ export function killCases(kit: AgentKit, { points, moments, check, patienceMs = 
         // A server that died in the call that begins a run may have begun it or not; then there is nothing to wait for.
         if (runId) await verify(runId, mark);
       },
-      patienceMs + 40_000,
+      2 * patienceMs + 40_000,
     );
 
     test.each(moments)(

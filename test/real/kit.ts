@@ -17,7 +17,7 @@ export interface AgentKit {
   driver(): Driver;
   /** Writes what the program needs into `directory` and says how it is run. `program`: its path. */
   profile(program: string, directory: string, model: { readonly url: string }): AgentProfileInput;
-  /** The same agent as one that asks before it acts. Default: the profile with `sandbox: workspace`. */
+  /** The same agent as one that asks before it acts. Default: the profile. */
   asking?(profile: AgentProfile): AgentProfile;
   /** Cases that make no sense with this agent on the scripted model, each with the reason. */
   readonly cannot?: Readonly<Record<string, string>>;

@@ -60,8 +60,11 @@ async function steer(rig: Rig, conversation: Conversation, behaviour: Behaviour)
   return id;
 }
 
+/** Taken up in the turn it was put into, or, where that turn was over first, the beginning of one of its own. */
 function isTaken(rig: Rig, id: string): boolean {
-  return rig.events.some((event) => event.type === 'taken' && event.deliveryId === id);
+  return rig.events.some(
+    (event) => (event.type === 'taken' || event.type === 'turnStarted') && event.deliveryId === id,
+  );
 }
 
 async function steerTaken(rig: Rig, busy: 'slow' | 'slowTool'): Promise<void> {
@@ -75,9 +78,12 @@ async function steerTaken(rig: Rig, busy: 'slow' | 'slowTool'): Promise<void> {
   }
   const steered = await steer(rig, conversation, 'simple');
   await rig.ended(id);
-  const taken = rig.events.some(
-    (event) => event.type === 'taken' && event.deliveryId === steered && event.nativeTurnId === turn,
+  await rig.quiet();
+  const taken = isTaken(rig, steered);
+  const elsewhere = rig.events.some(
+    (event) => event.type === 'taken' && event.deliveryId === steered && event.nativeTurnId !== turn,
   );
+  check(!elsewhere, 'a steered text was taken in another turn than the one it was put into');
   const evidence = await rig.call('evidence', () => conversation.evidence(steered));
   if (taken) check(evidence.state === 'consumed', `a text that was taken is ${evidence.state}`);
   else check(evidence.state !== 'consumed', 'a text is consumed that was never reported as taken');
