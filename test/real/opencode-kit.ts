@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { opencodeDriver } from '../../src/drivers/opencode/driver.ts';
 import { endGroup } from '../../src/processes/group.ts';
@@ -20,6 +20,15 @@ export const opencodeKit: AgentKit = {
       env: { ...offline },
       sandbox: 'full',
     };
+  },
+  asking({ sandbox: _, ...profile }) {
+    // It asks by its own rules, which are in its configuration.
+    const home = `${profile.home}-asking`;
+    const file = join('.config', 'opencode', 'opencode.json');
+    mkdirSync(dirname(join(home, file)), { recursive: true });
+    const config = JSON.parse(readFileSync(join(profile.home ?? '', file), 'utf8')) as object;
+    writeFileSync(join(home, file), JSON.stringify({ ...config, permission: { bash: 'ask' } }));
+    return { ...profile, home };
   },
   async cleanUp(directory) {
     const sessions = join(directory, 'sessions');
