@@ -62,7 +62,9 @@ describe('the journal of a session', () => {
     expect(sessionInJournal(directory)).toBe(sessionId);
     const other = Journal.open(directory, 'ses_other', { position: 40, unresolved: ['trn_1'] });
     expect(other).toMatchObject({ isNew: true, unheard: [], state: { position: 40 } });
-    expect(other.state.deliveries).toEqual({ trn_1: { messageId: messageIdOf('trn_1'), isHeard: false } });
+    expect(other.state.deliveries).toEqual({
+      trn_1: { messageId: messageIdOf('trn_1'), isSent: true, isHeard: false },
+    });
   });
 
   it('never falls behind a position that somebody else has counted', () => {

@@ -49,8 +49,9 @@ export class Journal {
       else rest.push(signal);
       unheard.push(...reduced.events.filter((event) => event.position > position));
     }
-    if (rest.length === 0) base = behind(base, position, unresolved);
-    state = behind(state, position, unresolved);
+    const isSent = known === undefined;
+    if (rest.length === 0) base = behind(base, position, unresolved, isSent);
+    state = behind(state, position, unresolved, isSent);
     const journal = new Journal(path);
     journal.#replace(base, rest);
     return { journal, state, unheard, isNew: known === undefined };
@@ -96,8 +97,13 @@ function read(path: string, sessionId: string): { state: SessionState; signals: 
 }
 
 /** A state with texts of ours that it may not know, and not before what was processed. */
-function behind(state: SessionState, position: number, unresolved: readonly string[]): SessionState {
-  const { deliveries } = newSessionState(state.sessionId, 0, unresolved);
+function behind(
+  state: SessionState,
+  position: number,
+  unresolved: readonly string[],
+  isSent: boolean,
+): SessionState {
+  const { deliveries } = newSessionState(state.sessionId, 0, unresolved, isSent);
   return {
     ...state,
     position: Math.max(state.position, position),

@@ -108,7 +108,7 @@ function reduceOwn(draft: Draft, signal: OwnSignal): void {
 function noteSending(draft: Draft, { deliveryId, messageId }: Extract<Signal, { type: 'sending' }>): void {
   const deliveries: Record<string, DeliveryState> = {
     ...draft.state.deliveries,
-    [deliveryId]: { messageId, isHeard: false },
+    [deliveryId]: { messageId, isSent: true, isHeard: false },
   };
   const settled = Object.keys(deliveries).filter((id) => deliveries[id]?.turnId !== undefined);
   for (const id of settled.slice(0, Math.max(0, settled.length - 1000))) delete deliveries[id];
@@ -237,14 +237,19 @@ function close(draft: Draft, { messageId, isBroken }: Extract<Signal, { type: 'c
   endTurn(draft, isBroken ? error : undefined);
 }
 
+/** Whatever was at work or on its way went with the process. */
 function forgetWork(draft: Draft): void {
-  const { turn, isBusy, questions, tasks } = draft.state;
+  const { turn, isBusy, questions, tasks, deliveries } = draft.state;
   if (turn) {
     draft.addPast(...(turn.newest ? [turn.newest.messageId] : []));
     draft.closeTurn(turn.id);
   }
   const isAtRest = !isBusy && Object.keys(questions).length + Object.keys(tasks).length === 0;
   if (!isAtRest) draft.set({ isBusy: false, questions: {}, tasks: {} });
+  const onItsWay = Object.entries(deliveries).filter(([, { isSent, isHeard }]) => isSent && !isHeard);
+  if (onItsWay.length === 0) return;
+  const lost = onItsWay.map(([id, delivery]) => [id, { ...delivery, isSent: false }] as const);
+  draft.set({ deliveries: { ...deliveries, ...Object.fromEntries(lost) } });
 }
 
 function ask(draft: Draft, signal: Extract<Signal, { type: 'asked' }>): void {

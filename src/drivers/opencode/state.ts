@@ -54,9 +54,13 @@ export interface WaitingText {
   readonly isSynthetic: boolean;
 }
 
-/** A text of ours. `isHeard`: opencode has it in its record. `turnId`: where it was taken up. */
+/**
+ * A text of ours. `isSent`: it may be on its way to the process that lives. `isHeard`: opencode has it in its record.
+ * `turnId`: where it was taken up.
+ */
 export interface DeliveryState {
   readonly messageId: string;
+  readonly isSent: boolean;
   readonly isHeard: boolean;
   readonly turnId?: string;
 }
@@ -68,11 +72,15 @@ export interface TaskState extends LiveTask {
   readonly isTold: boolean;
 }
 
-/** A session of which nothing is known yet. `unresolved`: texts of ours that an earlier process handed over. */
+/**
+ * A session of which nothing is known yet. `unresolved`: texts of ours that an earlier process handed over; `isSent`: or that it
+ * may have, since nothing is noted of them.
+ */
 export function newSessionState(
   sessionId: string,
   position: number,
   unresolved: readonly string[] = [],
+  isSent = true,
 ): SessionState {
   return {
     sessionId,
@@ -80,7 +88,7 @@ export function newSessionState(
     isBusy: false,
     waiting: [],
     deliveries: Object.fromEntries(
-      unresolved.map((id) => [id, { messageId: messageIdOf(id), isHeard: false }]),
+      unresolved.map((id) => [id, { messageId: messageIdOf(id), isSent, isHeard: false }]),
     ),
     ended: [],
     past: [],
