@@ -141,7 +141,7 @@ async function act(
 async function answer(child: ChildProcess, lines: readonly Line[]): Promise<void> {
   await until(() => lines.some(({ type }) => type === 'control_request'));
   const asked = lines.find(({ type }) => type === 'control_request');
-  const { input } = asked?.['request'] as { input: unknown };
+  const { input } = (asked?.['request'] ?? {}) as { input?: unknown };
   const response = { behavior: 'allow', updatedInput: input };
   write(child, {
     type: 'control_response',
