@@ -7,6 +7,7 @@ import type { CheckOptions } from '../drivers/conformance/check-driver.ts';
 import { demoCheck } from '../drivers/demo/conformance-script.ts';
 import type { AgentProfile, Driver } from '../drivers/port.ts';
 import { anyScriptPrompts, scriptCheck } from '../drivers/script/script-check.ts';
+import { forgetConversations } from './check-claude.ts';
 import { separateCodex } from './check-codex.ts';
 
 /** An agent to be checked. */
@@ -55,14 +56,22 @@ export async function planCheck(agent: CheckedAgent, self: readonly string[]): P
   }
   if (driver.kind === 'script')
     return { options: { driver, profile, prompts: anyScriptPrompts, directory }, cleanUp };
+  if (driver.kind === 'claude') {
+    const forget = (): Promise<void> => forgetConversations(profile, directory);
+    return { options: { driver, profile, directory }, cleanUp: both(forget, cleanUp) };
+  }
   if (driver.kind !== 'codex') return { options: { driver, profile, directory }, cleanUp };
   const codex = separateCodex(profile, directory);
-  const cleanUpAll = async (): Promise<void> => {
+  return { options: { driver, profile: codex.profile, directory }, cleanUp: both(codex.cleanUp, cleanUp) };
+}
+
+/** Both, in this order; the second also when the first fails. */
+function both(first: () => Promise<void>, second: () => Promise<void>): () => Promise<void> {
+  return async () => {
     try {
-      await codex.cleanUp();
+      await first();
     } finally {
-      await cleanUp();
+      await second();
     }
   };
-  return { options: { driver, profile: codex.profile, directory }, cleanUp: cleanUpAll };
 }

@@ -1,4 +1,4 @@
-import { readChoice } from './read-question.ts';
+import { readChoice, refusal } from './read-question.ts';
 import type { Question } from './state.ts';
 
 const nobody =
@@ -23,7 +23,7 @@ export function decide(policy: 'deny' | 'allow' | 'ask', question: Question): Re
 /** What a person's choice comes to; undefined when it is none of the choices. */
 export function choose(question: Question, choice: string): Reply | undefined {
   if (!question.choices.includes(choice)) return undefined;
-  if (choice === 'Refuse') return { behavior: 'deny', message: 'The person in charge refused this.' };
+  if (choice === refusal) return { behavior: 'deny', message: 'The person in charge refused this.' };
   const asked = readChoice(question.request);
   if (!asked) return allow(question);
   const input = question.request['input'] as Readonly<Record<string, unknown>>;
