@@ -3,10 +3,11 @@ import { parseJson } from '../../base/parse-json.ts';
 import type { Question } from './state.ts';
 import { brief } from './wire.ts';
 
-/** The choices of a permission. Both are for this once: a rule would outlive the run that it was given for. */
-export const permissionChoices = ['Allow', 'Refuse'] as const;
-/** The choice that says no, of a permission and of a question with choices of its own. */
+/** The choice that says no to any question. */
 export const refusal = 'Refuse';
+
+/** The choices of a permission. Both are for this once: a rule would outlive the run that it was given for. */
+const permissionChoices = ['Allow', refusal] as const;
 
 const permission = z.object({
   tool_name: z.string(),
