@@ -1,5 +1,5 @@
 import type { Answer, Call } from '../api/ports.ts';
-import type { ExecutionId } from '../base/ids.ts';
+import type { ExecutionId, SessionId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
 import type { AnswerBody } from '../contract/requests.ts';
 import type { Execution, Waiting } from '../ledger/execution.ts';
@@ -24,30 +24,45 @@ export async function answerExecution(
   body: AnswerBody,
   call: Call,
 ): Promise<Answer<void>> {
+  const given = body.choice ?? body.text ?? '';
+  const limited = await limitedSession(context, id);
+  if (limited !== undefined) return decide(context, limited, given, call);
   const found = await findAsking(context, id);
   if (!found.ok) return found;
   const { runsIn, waiting } = found.value;
-  const given = body.choice ?? body.text ?? '';
   if (runsIn === null) return notAsked(id);
-  if (waitsForLimit(waiting)) {
-    const action = limitChoices.find((choice) => choice === given);
-    if (action === undefined) return notOffered(given, limitChoices);
-    const fresh = new FreshIds(context.ids);
-    const command = {
-      now: context.clock.now(),
-      sessionId: runsIn,
-      action,
-      actor: actorOf(call.caller),
-      fresh,
-    };
-    return nothing(await context.store.decide(() => decideLimit(command)));
-  }
+  if (waitsForLimit(waiting)) return decide(context, runsIn, given, call);
   const { questionId, choices = [] } = waiting;
   if (questionId === undefined) return notAsked(id);
   if (choices.length > 0 && !choices.includes(given)) return notOffered(given, choices);
   if (await context.sessions.of(runsIn).answer(questionId, given)) return { ok: true, value: undefined };
   const message = `The question of ${found.value.id} is not open any more.`;
   return { ok: false, code: 'ILLEGAL_STATE', message, data: { state: found.value.state } };
+}
+
+async function decide(
+  { store, clock, ids }: ApplicationContext,
+  sessionId: SessionId,
+  given: string,
+  { caller }: Call,
+): Promise<Answer<void>> {
+  const action = limitChoices.find((choice) => choice === given);
+  if (action === undefined) return notOffered(given, limitChoices);
+  const command = { now: clock.now(), sessionId, action, actor: actorOf(caller), fresh: new FreshIds(ids) };
+  return nothing(await store.decide(() => decideLimit(command)));
+}
+
+/** The session with a limit that a result of this execution, or of something below it, is owed to. */
+async function limitedSession(
+  { store }: ApplicationContext,
+  id: ExecutionId,
+): Promise<SessionId | undefined> {
+  const row = await store.read(() => ask('execution', id));
+  for (const notice of row ? await store.read(() => ask('limitedNotices', row.rootId)) : []) {
+    const of = await store.read(() => ask('execution', notice.executionId));
+    if (of && (of.id === id || (await isBelow(store, of, id)))) return notice.sessionId;
+  }
+  return undefined;
 }
 
 async function findAsking({ store }: ApplicationContext, id: ExecutionId): Promise<Answer<Asking>> {

@@ -89,9 +89,10 @@ const advice: Readonly<Record<string, (id: string) => string>> = {
   check_pending: () => 'wait: the check runs when all else below is closed',
   cancelling: () => 'wait: it was asked to stop',
   queued: (id) => `wait for its turn, or stemma cancel ${id}`,
-  waiting_input: () => 'answer the agent on the page: stemma open',
-  waiting_capacity: () => 'it goes on by itself at the reset; without one: stemma open, resume or give up',
-  waiting_login: () => 'sign the agent in again, in its own program',
+  waiting_input: (id) => `stemma answer ${id} shows what is asked, and takes the answer`,
+  waiting_capacity: (id) =>
+    `it goes on by itself at the reset, if one is known; or stemma answer ${id} resume`,
+  waiting_login: (id) => `sign the agent in again, in its own program; then stemma answer ${id} resume`,
   waiting_lane: () => 'wait until the session is free, or stemma session interrupt SESSION',
   waiting_slot: () => 'wait until another turn ends, or raise limits.turns in stemma.yaml',
   waiting_workspace: () => 'wait until the other root in that directory is closed',
@@ -108,7 +109,9 @@ const advice: Readonly<Record<string, (id: string) => string>> = {
 function adviceFor(holding: Holding): string {
   const { executionId, noticeId } = holding;
   const why = heldBy(holding);
-  const id = shortId(noticeId ?? executionId ?? 'ID');
+  // What waits is answered by its execution, also where it is a result that cannot be delivered.
+  const isAnswered = why.startsWith('waiting_');
+  const id = shortId((isAnswered ? executionId : noticeId) ?? executionId ?? noticeId ?? 'ID');
   const known = Object.hasOwn(advice, why) ? advice[why] : undefined;
   if (known) return known(id);
   return executionId === undefined ? 'wait' : `wait, or stemma cancel ${id}`;

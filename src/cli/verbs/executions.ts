@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { StemmaClient } from '../../client/stemma-client.ts';
 import { waitUntilClosed } from '../../client/wait.ts';
-import type { Holding } from '../../contract/execution.ts';
+import type { Execution, Holding } from '../../contract/execution.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes, exitOfOutcome, exitOfStillOpen, Interrupted } from '../exit.ts';
 import { sayGoesOn, sayGone } from '../live-view.ts';
@@ -17,6 +17,9 @@ import {
   textOf,
 } from '../verb.ts';
 import { waitForRun } from '../wait-for-run.ts';
+
+/** What can be said of a usage limit or an expired sign-in. */
+const limitChoices = ['resume', 'giveUp'];
 
 /** `stemma wait`, `cancel`, `answer` and `detach`. */
 export function addExecutionVerbs({ program, verb }: Registrar): void {
@@ -133,14 +136,24 @@ async function answer(context: CliContext, args: readonly unknown[]): Promise<nu
 async function showQuestions(context: CliContext, client: StemmaClient, id: string): Promise<number> {
   const tree = await client.call('getTree', { id });
   const asking = tree.executions.filter(({ waiting }) => waiting !== undefined && waiting.for !== 'lane');
-  if (context.isJson) context.document({ items: asking });
-  for (const { id: of, name, waiting } of context.isJson ? [] : asking) {
-    const choices = waiting?.for === 'input' ? waiting.choices : ['resume', 'giveUp'];
-    context.data(`${of} ${plainLine(name)} waits for ${waiting?.for}: ${plainLine(waiting?.text ?? '')}`);
+  const held = tree.holding.filter(({ why, noticeId }) => why === 'waiting' && noticeId !== undefined);
+  if (context.isJson) context.document({ items: asking, holding: held });
+  else showAll(context, asking, held);
+  if (asking.length + held.length === 0 && !context.isJson)
+    context.talk(`Nothing of ${id} waits for an answer.`);
+  return asking.some(({ waiting }) => waiting?.for === 'input') ? exitCodes.waitsForInput : exitCodes.ok;
+}
+
+function showAll(context: CliContext, asking: readonly Execution[], held: readonly Holding[]): void {
+  for (const { id, name, waiting } of asking) {
+    const choices = waiting?.for === 'input' ? waiting.choices : limitChoices;
+    context.data(`${id} ${plainLine(name)} waits for ${waiting?.for}: ${plainLine(waiting?.text ?? '')}`);
     if (choices) context.data(`  answers: ${choices.map(plainLine).join(', ')}`);
   }
-  if (asking.length === 0 && !context.isJson) context.talk(`Nothing of ${id} waits for an answer.`);
-  return asking.some(({ waiting }) => waiting?.for === 'input') ? exitCodes.waitsForInput : exitCodes.ok;
+  for (const { executionId, name = '', evidence } of held)
+    context.data(
+      `${executionId} ${plainLine(name)}: its result ${plainLine(evidence)}\n  answers: ${limitChoices.join(', ')}`,
+    );
 }
 
 async function detach(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
