@@ -173,6 +173,7 @@ describe.skipIf(!program)('the real Claude Code', () => {
 
   it('is found with its version, and nothing to warn of', async () => {
     expect(await bench.driver.probe(bench.profile())).toEqual({
+      signedIn: 'yes',
       found: true,
       version: '2.1.332',
       warnings: [],

@@ -44,7 +44,7 @@ describe.skipIf(!program)('stemma agent check, with the real Codex', () => {
     const proved = report.capabilities.filter(({ proof }) => proof === 'proved').map(({ name }) => name);
     // Only a text that Codex happens not to take up can prove that; the tests of the driver make it happen.
     const certain = proved.filter((name) => name !== 'negativeProof');
-    expect(certain).toEqual(['steer', 'turnEnd', 'resume', 'locatesCalls']);
+    expect(certain).toEqual(['steer', 'turnEnd', 'resume', 'locatesCalls', 'usage']);
     expect(existsSync(join(root, 'home', 'stemma'))).toBe(false);
     expect(filesIn(join(root, 'home', 'sessions'))).toEqual([]);
   }, 120_000);
