@@ -12,7 +12,11 @@ export class Attached {
   readonly #terminal = new xterm.Terminal({ ...size, allowProposedApi: true });
   readonly exited: Promise<number>;
 
-  constructor(dataDir: string, session: string) {
+  readonly #patienceMs: number;
+
+  /** `patienceMs`: how long the screen may take to show something. */
+  constructor(dataDir: string, session: string, patienceMs: number) {
+    this.#patienceMs = patienceMs;
     const argv = [program, 'session', 'attach', session, '--data', dataDir];
     this.#pty = spawn(process.execPath, argv, { ...size, name: 'xterm-256color' });
     this.#pty.onData((data) => this.#terminal.write(data));
@@ -31,7 +35,7 @@ export class Attached {
   }
 
   /** Waits until the screen fits. */
-  async shows(what: string | RegExp, withinMs = 20_000): Promise<void> {
+  async shows(what: string | RegExp, withinMs = this.#patienceMs): Promise<void> {
     const until = Date.now() + withinMs;
     const fits = (): boolean =>
       typeof what === 'string' ? this.screen().includes(what) : what.test(this.screen());

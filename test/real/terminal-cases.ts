@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Execution, TreeView } from '../../src/contract/execution.ts';
 import { AgentServer } from './agent-server.ts';
@@ -18,12 +19,20 @@ export interface TerminalPlan {
   readonly joinsTurns: boolean;
   /** Whether commands that the agent leaves running are known as tasks. */
   readonly hasTasks: boolean;
+  /** Whether our texts go through the composer that a person uses too. */
+  readonly typesOurs?: boolean;
+  /** How long whatever is waited for may take, in milliseconds. Default 30,000. */
+  readonly patienceMs?: number;
 }
 
 /** A person at the real agent's own screen, through `stemma session attach`, beside messages of ours. */
-export function terminalCases(kit: AgentKit, { joinsTurns, hasTasks }: TerminalPlan): void {
+export function terminalCases(
+  kit: AgentKit,
+  { joinsTurns, hasTasks, typesOurs = false, patienceMs = 30_000 }: TerminalPlan,
+): void {
   const program = findProgram(kit.name);
-  describe.skipIf(!program || !hasTmux)(`the terminal of the real ${kit.name}`, () => {
+  const timeout = 2 * patienceMs;
+  describe.skipIf(!program || !hasTmux)(`the terminal of the real ${kit.name}`, { timeout }, () => {
     let server: AgentServer;
     let session: string;
     const open: Attached[] = [];
@@ -34,7 +43,7 @@ export function terminalCases(kit: AgentKit, { joinsTurns, hasTasks }: TerminalP
       const sent = await send('Hello. [[say first answer]]');
       session = sent.sessionId;
       await closed(sent.queryId);
-    });
+    }, timeout);
     afterEach(() => {
       for (const attached of open.splice(0)) attached.close();
     });
@@ -43,12 +52,12 @@ export function terminalCases(kit: AgentKit, { joinsTurns, hasTasks }: TerminalP
     const send = (message: string, more: object = {}): Promise<{ queryId: string; sessionId: string }> =>
       server.client.call('query', { body: { message, agent: kit.name, cwd: server.cwd, ...more } });
     const attach = (): Attached => {
-      const attached = new Attached(join(server.directory, 'data'), session);
+      const attached = new Attached(join(server.directory, 'data'), session, patienceMs);
       open.push(attached);
       return attached;
     };
     const closed = async (id: string): Promise<TreeView> => {
-      const query = { timeoutMs: 30_000 };
+      const query = { timeoutMs: patienceMs };
       const answer = await server.client.call('waitExecution', { id, query });
       const tree = await server.client.call('getTree', { id });
       expect(answer.closed, JSON.stringify(tree.holding)).toBe(true);
@@ -64,7 +73,7 @@ export function terminalCases(kit: AgentKit, { joinsTurns, hasTasks }: TerminalP
             found = items.find((row) => row.kind === 'message' && row.name.startsWith(start));
             return found;
           },
-          { timeout: 20_000 },
+          { timeout: patienceMs },
         )
         .toBeDefined();
       return found as Execution;
@@ -123,9 +132,29 @@ export function terminalCases(kit: AgentKit, { joinsTurns, hasTasks }: TerminalP
       await attached.shows('next is done');
     });
 
+    test.skipIf(!typesOurs)(
+      'what a person has typed and not submitted is not submitted with ours',
+      async () => {
+        const attached = attach();
+        await attached.shows('next is done');
+        attached.press('half a thought');
+        await attached.shows('half a thought');
+        const ours = await send('Patient. [[say patient]]', { sessionId: session });
+        // Whether it waits can only be seen by its not having gone; the looks at the composer are half a second apart.
+        await delay(2_500);
+        expect(server.model.log.some((event) => JSON.stringify(event).includes('Patient.'))).toBe(false);
+        expect((await server.client.call('getExecution', { id: ours.queryId })).closed).toBe(false);
+        attached.press('\x15');
+        expect((await closed(ours.queryId)).outcome).toBe('succeeded');
+        expect(server.model.log.some((event) => JSON.stringify(event).includes('half a thought'))).toBe(
+          false,
+        );
+      },
+    );
+
     test('kill -9 of the server: the screen lives on, and is attached to again', async () => {
       const attached = attach();
-      await attached.shows('next is done');
+      await attached.shows(/next is done|patient/);
       await attached.submit('Typed three. [[shell sleep 3]] [[say survived]]');
       await typed('Typed three.');
       await server.kill();

@@ -1,4 +1,4 @@
 import { claudeScreenKit } from './claude-screen-kit.ts';
 import { terminalCases } from './terminal-cases.ts';
 
-terminalCases(claudeScreenKit, { joinsTurns: true, hasTasks: true });
+terminalCases(claudeScreenKit, { joinsTurns: true, hasTasks: true, typesOurs: true });

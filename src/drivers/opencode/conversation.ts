@@ -1,9 +1,18 @@
 import { pause } from '../../base/pause.ts';
 import { endGroup } from '../../processes/group.ts';
-import type { Capabilities, Conversation, Delivery, Evidence, Located, SendOutcome } from '../port.ts';
+import type {
+  Capabilities,
+  Conversation,
+  Delivery,
+  Evidence,
+  Located,
+  ScreenCommand,
+  SendOutcome,
+} from '../port.ts';
 import { evidenceOf, remove } from './evidence.ts';
 import { locateCall } from './locate.ts';
 import type { OpencodeSession } from './session.ts';
+import { screenOf } from './screen.ts';
 import { messageIdOf } from './state.ts';
 
 const heardMs = 20_000;
@@ -50,6 +59,10 @@ export class OpencodeConversation implements Conversation {
 
   async answer(questionId: string, choice: string): Promise<boolean> {
     return !this.#session.hasExited && this.#session.questions.answer(questionId, choice);
+  }
+
+  async screen(): Promise<ScreenCommand | undefined> {
+    return this.#session.hasExited ? undefined : screenOf(this.#session.request);
   }
 
   async stopTasks(): Promise<void> {
