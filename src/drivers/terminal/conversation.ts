@@ -249,7 +249,9 @@ function typeable(text: string): string {
     const code = character.charCodeAt(0);
     return (code < 0x20 && character !== '\n' && character !== '\t') || (code >= 0x7f && code <= 0x9f);
   };
-  return Array.from(text.replace(/\r\n?/g, '\n')).filter((character) => !isKey(character)).join('');
+  return Array.from(text.replace(/\r\n?/g, '\n'))
+    .filter((character) => !isKey(character))
+    .join('');
 }
 
 function refused(reason: string): Extract<SendOutcome, { outcome: 'refused' }> {
