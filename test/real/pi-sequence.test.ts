@@ -1,4 +1,4 @@
 import { piKit } from './pi-kit.ts';
 import { sequenceCases } from './sequence-cases.ts';
 
-sequenceCases(piKit, { steers: true, busySeconds: 12, patienceMs: 150_000 });
+sequenceCases(piKit, { steers: true, busySeconds: 20, patienceMs: 150_000 });
