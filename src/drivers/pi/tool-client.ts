@@ -28,7 +28,6 @@ type Json = Readonly<Record<string, unknown>>;
 const protocolVersion = '2025-06-18';
 /** How long a server that is not there is waited for: it may be starting again. Milliseconds. */
 const patienceMs = 60_000;
-const listMs = 5000;
 const longestPauseMs = 1000;
 
 /**
@@ -37,16 +36,19 @@ const longestPauseMs = 1000;
  */
 export class ToolClient {
   readonly #file: string;
+  readonly #listMs: number;
   #count = 0;
   #isInitialized = false;
 
-  constructor(file: string) {
+  /** `listMs`: how long a list is waited for, milliseconds. */
+  constructor(file: string, listMs: number) {
     this.#file = file;
+    this.#listMs = listMs;
   }
 
   /** The tools that are offered. Rejects with a sentence for a person. */
   async list(): Promise<ServedTool[]> {
-    const signal = AbortSignal.timeout(listMs);
+    const signal = AbortSignal.timeout(this.#listMs);
     if (!this.#isInitialized) await this.#initialize(signal);
     const tools: ServedTool[] = [];
     let cursor: unknown;

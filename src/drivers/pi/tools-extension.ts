@@ -43,6 +43,8 @@ export interface ExtensionSettings {
   readonly toolsFile?: string;
   /** Only tools that read, and ours, may be used. */
   readonly readOnly: boolean;
+  /** How long the list of tools is waited for. Milliseconds, default 5000. */
+  readonly listMs?: number;
 }
 
 const readingTools = ['read', 'grep', 'find', 'ls'];
@@ -54,12 +56,13 @@ const readingTools = ['read', 'grep', 'find', 'ls'];
 export function toolsExtension({
   toolsFile,
   readOnly,
+  listMs = 5000,
 }: ExtensionSettings): (pi: PiExtensionApi) => Promise<void> {
   return async (pi) => {
     const own = new Set<string>();
     const offer = async (): Promise<string | undefined> => {
       if (toolsFile === undefined || own.size > 0) return undefined;
-      const complaint = await offerTools(pi, toolsFile, own);
+      const complaint = await offerTools(pi, new ToolClient(toolsFile, listMs), own);
       if (readOnly && complaint === undefined && isStarted) pi.setActiveTools([...readingTools, ...own]);
       return complaint;
     };
@@ -86,10 +89,9 @@ export function toolsExtension({
 /** Registers what the server offers. A sentence when that cannot be had: pi is of use without it. */
 async function offerTools(
   pi: PiExtensionApi,
-  toolsFile: string,
+  client: ToolClient,
   own: Set<string>,
 ): Promise<string | undefined> {
-  const client = new ToolClient(toolsFile);
   try {
     for (const tool of await client.list()) {
       own.add(tool.name);
