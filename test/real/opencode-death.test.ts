@@ -20,7 +20,7 @@ function bearersOf({ pid, startedAt }: ProcessIdentity): number[] {
     .map((row) => row.pid);
 }
 
-describe.skipIf(!program)('when opencode dies', () => {
+describe.skipIf(!program)('when opencode dies', { timeout: 180_000 }, () => {
   let bench: AgentBench;
   beforeAll(async () => {
     bench = await startOpencodeBench(program ?? '');
@@ -102,7 +102,7 @@ describe.skipIf(!program)('when opencode dies', () => {
   });
 });
 
-describe.skipIf(!program)('an opencode conversation survives', () => {
+describe.skipIf(!program)('an opencode conversation survives', { timeout: 180_000 }, () => {
   let bench: AgentBench;
   beforeAll(async () => {
     bench = await startOpencodeBench(program ?? '');

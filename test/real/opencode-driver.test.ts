@@ -12,7 +12,7 @@ async function begin(talk: Talk, text: string, id: string): Promise<string> {
   return (await talk.event('turnStarted', (e) => e.deliveryId === id)).nativeTurnId;
 }
 
-describe.skipIf(!program)('the opencode driver and the real program', () => {
+describe.skipIf(!program)('the opencode driver and the real program', { timeout: 180_000 }, () => {
   let bench: AgentBench;
   beforeAll(async () => {
     bench = await startOpencodeBench(program ?? '');
