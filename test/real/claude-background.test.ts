@@ -70,7 +70,7 @@ describe.skipIf(!program)('what the real Claude Code runs in the background, and
     await endOf(talk, await wakeFor(talk, end.tasks[0]?.taskId ?? ''));
   });
 
-  it('a sub-agent holds back no end; its calls are of a turn that is over; its end makes it go on', async () => {
+  it('a sub-agent holds back no end; its calls are then of no turn; its end makes it go on', async () => {
     const talk = await open('subAgent');
     const located: unknown[] = [];
     bench.tools.onCall = async ({ meta }) => void located.push(await talk.conversation.locate({ meta }));
@@ -81,7 +81,7 @@ describe.skipIf(!program)('what the real Claude Code runs in the background, and
     expect(talk.all('taskEnded')).toEqual([]);
     const wake = await wakeFor(talk, end.tasks[0]?.taskId ?? '');
     expect(await endOf(talk, wake)).toMatchObject({ status: 'succeeded', tasks: [] });
-    expect(located).toEqual([{ state: 'ended' }]);
+    expect(located).toEqual([{ state: 'unknown' }]);
   });
 
   it('what nobody may say yes to is refused at once, and the turn goes on', async () => {

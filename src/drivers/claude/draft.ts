@@ -52,13 +52,14 @@ export class Draft {
     this.set({ tasks });
   }
 
-  addCall(toolUseId: string, turnId: string): void {
+  addCall(toolUseId: string, turnId: string, by: 'agent' | 'subAgent'): void {
     const calls = new Map(this.state.calls).set(toolUseId, turnId);
     for (const old of calls.keys()) {
       if (calls.size <= callsKept) break;
       calls.delete(old);
     }
-    this.set({ calls });
+    const known = by === 'subAgent' ? [...this.state.agentCalls, toolUseId] : [...this.state.agentCalls];
+    this.set({ calls, agentCalls: new Set(known.filter((id) => calls.has(id))) });
   }
 
   addQuestion(requestId: string, question: Question): void {

@@ -7,15 +7,19 @@ const barrierMs = 10_000;
 
 /**
  * In which turn a tool call was made. Claude names its own call in each request, and has told of it before: of a sub-agent's
- * too, which works for the turn that called it, also when that is over. The output must have been read up to now.
+ * too: one that works in the background belongs to the turn that called it as long as that runs, and then to the background
+ * work. The output must have been read up to now.
  */
 export async function locateCall(stream: ClaudeStream, call: ToolCall): Promise<Located> {
   const toolUseId = call.meta['claudecode/toolUseId'];
   if (typeof toolUseId !== 'string') return locateNameless(stream.state);
   const turnId = await stream.until(({ calls }) => calls.get(toolUseId), barrierMs);
   if (turnId === undefined) return { state: 'unknown' };
-  return runningTurn(stream.state) === turnId
-    ? { state: 'running', nativeTurnId: turnId }
+  const { state } = stream;
+  if (runningTurn(state) === turnId) return { state: 'running', nativeTurnId: turnId };
+  // What outlived its turn belongs to no turn that could be named, and is no call of an ended one either.
+  return state.agentCalls.has(toolUseId) && liveTasks(state).length > 0
+    ? { state: 'unknown' }
     : { state: 'ended' };
 }
 

@@ -158,7 +158,7 @@ function takeAssistant(draft: Draft, signal: Extract<Signal, { type: 'assistant'
     // A sub-agent works for the turn that called it, also when that is over.
     const turnId = draft.state.calls.get(parent) ?? draft.state.turn?.id;
     for (const block of blocks)
-      if (block.type === 'toolUse' && turnId !== undefined) draft.addCall(block.id, turnId);
+      if (block.type === 'toolUse' && turnId !== undefined) draft.addCall(block.id, turnId, 'subAgent');
     return;
   }
   if (blocks.length === 0) return;
@@ -167,7 +167,7 @@ function takeAssistant(draft: Draft, signal: Extract<Signal, { type: 'assistant'
   if (error !== undefined) draft.setTurn({ error });
   for (const block of blocks) {
     if (block.type === 'toolUse') {
-      draft.addCall(block.id, turn.id);
+      draft.addCall(block.id, turn.id, 'agent');
       // Text that goes with a call is not an answer.
       draft.setTurn({ answer: '' });
       const text = describeCall(block.name, block.input);

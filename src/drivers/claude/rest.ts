@@ -59,7 +59,7 @@ export function restOf(state: ClaudeState): ClaudeState {
 
 /** A state as plain data, for `readRest`. */
 export function writeRest(state: ClaudeState): unknown {
-  const { texts, tasks, calls, turn: _, questions: __, ...plain } = restOf(state);
+  const { texts, tasks, calls, turn: _, questions: __, agentCalls: ___, ...plain } = restOf(state);
   return { ...plain, texts: [...texts], tasks: [...tasks], calls: [...calls] };
 }
 

@@ -17,6 +17,8 @@ export interface ClaudeState {
   readonly questions: ReadonlyMap<string, Question>;
   /** In which turn each tool call was made; the newest few hundred. */
   readonly calls: ReadonlyMap<string, string>;
+  /** Those of them that a sub-agent made, for the turn that called it. */
+  readonly agentCalls: ReadonlySet<string>;
   /** Turns whose end was told; the newest few dozen. */
   readonly ended: readonly string[];
   /** What the conversation has cost, US dollars. */
@@ -102,6 +104,7 @@ export function newState(usd?: number): ClaudeState {
     untold: [],
     questions: new Map(),
     calls: new Map(),
+    agentCalls: new Set(),
     ended: [],
     usd,
     resetsAt: undefined,
