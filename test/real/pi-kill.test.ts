@@ -3,11 +3,23 @@ import { piKit } from './pi-kit.ts';
 
 /** Named windows: the fault point at which the server kills itself, and which times it reaches it are tried. */
 const points: KillPlan['points'] = [
-  { window: 'before the send', fault: 'send.before', times: [1, 3] },
-  { window: 'between send and record', fault: 'send.written', times: [1, 3] },
+  { window: 'before the send', fault: 'send.before', times: [1, 3, 2, 4, 5, 6] },
+  { window: 'between send and record', fault: 'send.written', times: [1, 3, 2, 4, 5, 6] },
+  { window: 'in a tool call, before it is registered', fault: 'call.received', times: [1, 2] },
   { window: 'in a tool call, after it is registered', fault: 'call.registered', times: [1, 2] },
-  { window: "between the turn's end and its commit", fault: 'turn.ended', times: [1, 3] },
-  { window: 'before a wake-up', fault: 'wakeup.before', times: [3] },
+  { window: "between the turn's end and its commit", fault: 'turn.ended', times: [1, 3, 2, 4, 5, 6] },
 ];
+/** Milliseconds after the start of a run. */
+const moments = [900, 2500, 1500, 3500, 5000, 8000];
 
-killCases(piKit, { points, moments: [900, 2500], patienceMs: 120_000 });
+/** How often the server dies in each window: twice, unless `STEMMA_KILLS` says otherwise. */
+const kills = Number(process.env['STEMMA_KILLS'] ?? 2);
+killCases(piKit, {
+  points: points.map((point) => ({ ...point, times: repeated(point.times, kills) })),
+  moments: repeated(moments, kills),
+  patienceMs: 120_000,
+});
+
+function repeated(values: readonly number[], count: number): number[] {
+  return Array.from({ length: count }, (_, index) => values[index % values.length] ?? 1);
+}
