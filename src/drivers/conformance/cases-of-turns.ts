@@ -70,7 +70,7 @@ export const casesOfTurns: readonly ConformanceCase[] = [
     title: 'a usage limit is told as one',
     needs: ['usageLimit', 'simple'],
     declined: ({ limits }) => (limits ? undefined : 'cannot tell limits'),
-    run: (rig) => failure(rig, 'usageLimit', 'capacity'),
+    run: usageLimit,
   },
 ];
 
@@ -205,5 +205,20 @@ async function failure(
   const end = await rig.ended(id);
   check(end.status === 'failed', `the turn ended as ${end.status}`);
   check(end.error?.kind === kind, `the error is of kind ${end.error?.kind}`);
+  await rig.useIt(conversation);
+}
+
+/** Some agents fail at once, and some wait for the limit to end: then that is told, and an interrupt ends the wait. */
+async function usageLimit(rig: Rig): Promise<void> {
+  const conversation = await rig.open();
+  const id = await rig.begin(conversation, 'usageLimit');
+  const isWaiting = (): boolean =>
+    rig.events.some((event) => event.type === 'waiting' && event.waitsFor === 'capacity');
+  await rig.until(() => isWaiting() || rig.ends().length > 0, 'the usage limit to be told');
+  if (isWaiting() && rig.ends().length === 0) await rig.call('interrupt', () => conversation.interrupt());
+  const end = await rig.ended(id);
+  const isTold = isWaiting() || end.error?.kind === 'capacity';
+  check(isTold, `the error is of kind ${end.error?.kind}`);
+  check(end.status !== 'succeeded', 'a turn that met a usage limit succeeded');
   await rig.useIt(conversation);
 }

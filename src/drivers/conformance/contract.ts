@@ -35,6 +35,11 @@ export class Contract {
     }
   }
 
+  /** The conversation goes on with a new process: the exit that was told was that of the one before. */
+  expectNewProcess(): void {
+    this.#hasExited = false;
+  }
+
   /** Turns that have begun and not ended. */
   running(): string[] {
     return [...this.#running];

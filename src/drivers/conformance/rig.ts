@@ -130,6 +130,8 @@ export class Rig {
     this.#contracts.push(contract);
     const opened = await this.call('open', () => this.driver.open(request));
     if (!opened.ok) return opened;
+    // What the old process did to its end is told while the next one is opened.
+    if (opened.how !== 'adopted') contract.expectNewProcess();
     this.#nativeId = opened.conversation.nativeId;
     this.#living.add(opened.conversation);
     return opened;
