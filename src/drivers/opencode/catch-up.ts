@@ -102,6 +102,16 @@ export function pastOf(reading: Reading, state: SessionState): Signal {
   return { type: 'known', messageIds: past.map(({ info }) => info.id) };
 }
 
+/** The questions that somebody still waits for: opencode keeps those that an abort has ended. */
+export function openQuestions({ questions }: Reading, state: SessionState): AskedQuestion[] {
+  const { turn, tasks, sessionId } = state;
+  const newest = turn?.newest;
+  return questions.filter(({ signal, callMessageId }) => {
+    if (signal.sessionId !== sessionId) return turn !== undefined || tasks[signal.sessionId] !== undefined;
+    return newest !== undefined && newest.completedAt === undefined && newest.messageId === callMessageId;
+  });
+}
+
 function isBoundary(last: Recorded, user: Recorded, later: readonly Recorded[]): boolean {
   const { info } = last;
   if (info.role !== 'assistant') return false;

@@ -1,5 +1,4 @@
 import { pause } from '../../base/pause.ts';
-import { endGroup } from '../../processes/group.ts';
 import type {
   Capabilities,
   Conversation,
@@ -18,7 +17,6 @@ import { messageIdOf } from './state.ts';
 const heardMs = 20_000;
 const resolveMs = 10_000;
 const betweenLooksMs = 100;
-const graceMs = 2_000;
 
 /** A conversation with opencode, on a server of its own. */
 export class OpencodeConversation implements Conversation {
@@ -74,9 +72,8 @@ export class OpencodeConversation implements Conversation {
     await this.#session.close();
   }
 
-  async end(): Promise<'dead' | 'unkillable'> {
-    await this.#session.close();
-    return endGroup(this.#session.server.identity, { graceMs, clock: this.#session.clock });
+  end(): Promise<'dead' | 'unkillable'> {
+    return this.#session.end();
   }
 
   async #start({ id, text }: Delivery): Promise<SendOutcome> {

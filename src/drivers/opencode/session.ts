@@ -5,7 +5,7 @@ import { endGroup } from '../../processes/group.ts';
 import { isAlive } from '../../processes/process-identity.ts';
 import type { OpenRequest } from '../port.ts';
 import { OpencodeApi, Unreadable } from './api.ts';
-import { pastOf, readSession, readTasks, replay } from './catch-up.ts';
+import { openQuestions, pastOf, readSession, readTasks, replay } from './catch-up.ts';
 import { readDeadRecord } from './dead-record.ts';
 import { EventStream } from './event-stream.ts';
 import type { Journal } from './journal.ts';
@@ -162,6 +162,22 @@ export class OpencodeSession {
     return this.#deadRecord;
   }
 
+  /** Ends the process and everything below it; its death is told before this resolves, and nothing after. */
+  async end(): Promise<'dead' | 'unkillable'> {
+    this.#over.abort();
+    this.#cancelCheck?.();
+    this.#cancelDoubt?.();
+    await this.#stream.close();
+    const outcome = await endGroup(this.server.identity, { graceMs, clock: this.clock });
+    if (outcome === 'dead' && !this.hasExited) {
+      this.hasExited = true;
+      this.take({ type: 'exited', reason: 'it was ended' });
+    }
+    this.#isMuted = true;
+    this.#wake();
+    return outcome;
+  }
+
   /** Hears and tells nothing any more. */
   async close(): Promise<void> {
     this.#isMuted = true;
@@ -248,16 +264,7 @@ export class OpencodeSession {
       );
       for (const signal of await readTasks(this.api, found)) this.take(signal);
       this.#isNewProcess = false;
-      const { turn, tasks } = this.#state;
-      for (const asked of reading.questions) {
-        // opencode keeps questions that an abort has ended.
-        const isOpen =
-          asked.signal.sessionId === this.id
-            ? turn?.newest?.messageId === asked.callMessageId
-            : turn || tasks[asked.signal.sessionId];
-        if (isOpen && (asked.signal.sessionId !== this.id || turn?.newest?.completedAt === undefined))
-          this.#takeQuestion(asked);
-      }
+      for (const asked of openQuestions(reading, this.#state)) this.#takeQuestion(asked);
       return true;
     } catch (error) {
       if (error instanceof Unreadable) return false;
