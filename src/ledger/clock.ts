@@ -22,16 +22,41 @@ export function* mustEnd(row: Execution, now: number): Asking<boolean> {
  */
 export function* deadlineOf(row: Execution): Asking<number> {
   if (row.deadlineAt === null) return Infinity;
-  let latest = row.deadlineAt + (row.waiting ? standingMs(row, row.waiting, row) : 0);
-  if (row.kind !== 'message') return latest;
+  let latest = row.deadlineAt + (row.waiting ? yield* ownStandingMs(row, row.waiting) : 0);
+  // While its own turn goes on it waits for nothing below it.
+  if (row.kind !== 'message' || !isSettled(row.state)) return latest;
   for (const below of yield* ask('waitingIn', row.rootId)) {
     if (below.id === row.id || !below.waiting || !waitsForLimit(below.waiting)) continue;
     if (includes(yield* messagesAbove(yield* parentOf(below)), row))
       latest = Math.max(latest, row.deadlineAt + standingMs(below, below.waiting, row));
   }
-  for (const notice of yield* ask('limitedNotices', row.rootId))
-    if (includes(yield* messagesAbove(yield* ask('execution', notice.countedOn)), row)) return Infinity;
+  for (const notice of yield* ask('limitedNotices', row.rootId)) {
+    const limit = (yield* ask('session', notice.sessionId))?.limit;
+    if (!limit || !includes(yield* messagesAbove(yield* ask('execution', notice.countedOn)), row)) continue;
+    // One that has passed is lifted when the lane is free.
+    const standing = limit.until === null ? Infinity : limit.until - Math.max(limit.since, notice.owedAt);
+    latest = Math.max(latest, row.deadlineAt + standing);
+  }
   return latest;
+}
+
+/** It waits for its lane, which a turn of its own tree may hold: then its clock goes on, or nothing would end that turn. */
+function* ownStandingMs(row: Execution, waiting: Waiting): Asking<number> {
+  const ms = standingMs(row, waiting, row);
+  const session = row.runsIn === null || Number.isFinite(ms) ? undefined : yield* ask('session', row.runsIn);
+  for (const id of session ? [session.laneTurn, session.wakeTurn] : []) {
+    const turn = id === null ? undefined : yield* ask('turn', id);
+    const owners = turn ? yield* ask('owners', turn.id) : [];
+    if (turn && owners.some((owner) => owner.rootId === row.rootId))
+      return Math.max(0, turn.createdAt - waiting.since);
+  }
+  return ms;
+}
+
+/** A turn of something below them begins: messages that wait for that lane have clocks that go on. */
+export function* lookAbove(draft: Draft, owner: Execution): Asking<void> {
+  for (const above of yield* messagesAbove(yield* parentOf(owner)))
+    if (above.waiting && above.deadlineAt !== null) draft.wake('deadline', above.id, above.deadlineAt);
 }
 
 /**

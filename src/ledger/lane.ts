@@ -1,5 +1,5 @@
 import type { ExecutionId, FreshIds, SessionId, TurnId } from '../base/ids.ts';
-import { shiftedDeadline } from './clock.ts';
+import { lookAbove, shiftedDeadline } from './clock.ts';
 import type { Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
 import type { Execution } from './execution.ts';
@@ -55,6 +55,7 @@ export function* takeLane(command: TakeLane): Rule<LaneTaken> {
       command.fresh.at('execution', 0),
       session.id,
     );
+    yield* lookAbove(draft, row);
     return draft.done<LaneTaken>({
       taken: true,
       turn: beginTurn(draft, session, command, turnId, 'notices', text, row.id),

@@ -1,5 +1,6 @@
 import type { ExecutionId, FreshIds, SessionId, SteerId, TurnId } from '../base/ids.ts';
 import { isId } from '../base/ids.ts';
+import { lookAbove } from './clock.ts';
 import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import type { Execution } from './execution.ts';
@@ -47,6 +48,7 @@ export function* agentStarted(command: AgentStarted): Rule<Observed> {
   if (running) return draft.done<Observed>(yield* during(draft, session, running, command));
   const adopted = yield* adopt(draft, session, command);
   const owner = adopted?.owner ?? (yield* registerLate(draft, session, command));
+  yield* lookAbove(draft, owner);
   beginWake(draft, session, command, adopted ? adopted.cause : 'late', owner);
   return draft.done<Observed>(adopted ? 'adopted' : 'late');
 }

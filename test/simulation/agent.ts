@@ -147,6 +147,7 @@ export class AgentProcess {
 
   /** A person types at its screen: it begins by it, or takes it into the running turn. */
   hear(label: string): void {
+    this.agent.truth.typed.add(label);
     const typed = { id: `typed-${label}`, text: label };
     const running = this.activity;
     if (running) this.tell({ type: 'typed', nativeTurnId: running.nativeTurnId, typed });

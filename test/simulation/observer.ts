@@ -91,7 +91,9 @@ export class Observer {
       work.isKnown = true;
       if (work.stage === 'calling') work.stage = 'running';
       else if (work.stage === 'never') work.stage = work.kind === 'task' ? 'ended' : 'running';
-      if (work.kind === 'work' && row.kind !== 'agent') this.#programs.begin(row, work);
+      const root = state.executions.find((other) => other.id === row.rootId);
+      const hasDeadline = (root?.deadlineAt ?? null) !== null;
+      if (work.kind === 'work' && row.kind !== 'agent') this.#programs.begin(row, work, hasDeadline);
       if (row.kind === 'agent' && isSettled(row.state)) work.stage = 'ended';
       if (row.detachedAt !== null) work.isDetached = true;
       if (row.cancelRequested !== null) work.excuse ??= 'cancelled';

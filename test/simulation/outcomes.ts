@@ -30,17 +30,26 @@ export function checkOutcomes(context: CommitContext): void {
   checkDropped(context);
 }
 
-/** What an agent takes up by itself in a turn that is being stopped nobody can keep from it; it is handed over again. */
+/**
+ * What an agent takes up by itself, or what a person types, in a turn that is being stopped nobody can keep from it. A result
+ * is handed over again.
+ */
 function isOwnWake({ world, continuations }: CommitContext, row: Execution): boolean {
+  if (world.truth.typed.has(row.name)) return true;
   const results = [...(continuations.get(row.id) ?? [])];
   return results.some((label) => world.truth.works.get(label)?.kind === 'task');
 }
 
-function hasTimedOut({ after, world }: Pick<CommitContext, 'after' | 'world'>): boolean {
+/** Whether a deadline has ended something, which it may do only when it has passed. */
+function hasTimedOut({ before, after, world }: Pick<CommitContext, 'before' | 'after' | 'world'>): boolean {
   const now = world.clock.now();
-  return after.executions.some(
-    (row) => row.deadlineAt !== null && row.deadlineAt <= now && row.cancelRequested,
-  );
+  const old = new Map(before.executions.map((row) => [row.id, row]));
+  return after.executions.some((row) => {
+    if (row.cancelRequested?.actor.kind !== 'deadline') return false;
+    // What ends with it may move its deadline in the same commit.
+    const was = old.get(row.id);
+    return Boolean(was?.cancelRequested) || (was?.deadlineAt ?? Infinity) <= now;
+  });
 }
 
 /** Whether some tree has used more than it was given. */
@@ -88,7 +97,7 @@ function checkDropped({ world, before, after }: CommitContext): void {
     const isTrue: Record<string, boolean> = {
       dropped: true,
       detached: true,
-      cancelled: world.asked.cancels > 0 || hasTimedOut({ after, world }) || hasOverspent({ after }),
+      cancelled: world.asked.cancels > 0 || hasTimedOut({ before, after, world }) || hasOverspent({ after }),
       interrupted: world.asked.interrupted.has(notice.sessionId) || world.asked.cancels > 0,
       session_stopped: world.asked.stopped.has(notice.sessionId),
       undeliverable: notice.attempt >= 2 || world.facts.isConversationGone,

@@ -30,12 +30,19 @@ export class Programs {
     this.#world = world;
   }
 
-  /** Begins the program of a launched execution. Called again for the same one, it does nothing. */
-  begin(row: Execution, work: Work): void {
+  /**
+   * Begins the program of a launched execution. Called again for the same one, it does nothing. `hasDeadline`: whether its
+   * root has one; what is shared with such a root alone is ended by nobody.
+   */
+  begin(row: Execution, work: Work, hasDeadline: boolean): void {
     if (this.#programs.has(row.id)) return;
     const { budgets, choices, facts } = this.#world;
     const isEndless =
-      this.#canBeEnded(work) && budgets.has('endless') && choices.chance(30) && budgets.spend('endless');
+      hasDeadline &&
+      this.#canBeEnded(work) &&
+      budgets.has('endless') &&
+      choices.chance(30) &&
+      budgets.spend('endless');
     if (isEndless) facts.isHung = true;
     this.#programs.set(row.id, newProgram(row.id, work, isEndless));
   }

@@ -75,6 +75,8 @@ export class Truth {
   readonly #violations: Violations;
   /** What somebody has asked to end, and all below it: nobody needs to hear of its results. */
   readonly cancelled = new Set<string>();
+  /** Messages that a person typed at the agent's own screen. */
+  readonly typed = new Set<string>();
   readonly #takenResults = new Set<string>();
 
   constructor(violations: Violations) {

@@ -89,10 +89,11 @@ function limitedAbove(state: State, isMeant: (row: Execution) => boolean): Set<s
 
 function checkDeadlines({ after, now }: Moment): string | undefined {
   const standing = limitedAbove(after, (row) => row.state === 'queued');
+  const isStanding = (row: Execution): boolean =>
+    row.kind === 'message' && isSettled(row.state) && standing.has(row.id);
   const slow = limitedAbove(after, () => true);
   return firstOf(after.executions.values(), (row) => {
-    if (row.deadlineAt === null || row.cancelRequested || (row.kind === 'message' && standing.has(row.id)))
-      return undefined;
+    if (row.deadlineAt === null || row.cancelRequested || isStanding(row)) return undefined;
     const isWaiting = row.waiting !== null && row.waiting.for !== 'input' && row.waiting.for !== 'dependency';
     if (isWaiting && row.state === 'queued') return undefined;
     // What an agent says of itself is not believed for ever: the look is only later.
