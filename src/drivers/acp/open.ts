@@ -38,7 +38,11 @@ export async function openConversation(request: OpenRequest, options: OpenOption
     if (request.adoptOnly) {
       // What a dead one left unread is told to whoever opens the conversation again.
       if (found.state === 'dead') found.process.close();
-      return { ok: false, code: 'NOT_RUNNING', message: `no open conversation lives in ${request.directory}` };
+      return {
+        ok: false,
+        code: 'NOT_RUNNING',
+        message: `no open conversation lives in ${request.directory}`,
+      };
     }
     if (found.state === 'dead') await hearOut(found.process, log, request);
     return await begin(log, request, options);
