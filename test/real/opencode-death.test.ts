@@ -189,7 +189,7 @@ describe.skipIf(!program)('an opencode conversation survives', { timeout: 180_00
 async function asks(): Promise<{ bench: AgentBench; close: () => Promise<void> }> {
   const bench = await startOpencodeBench(program ?? '', { permission: { bash: 'ask' } });
   const { profile } = bench;
-  bench.profile = (more = {}) => {
+  bench.profile = (more) => {
     const { sandbox: _, ...rest } = profile.call(bench, more);
     return rest;
   };

@@ -21,7 +21,7 @@ export const opencodeKit: AgentKit = {
       sandbox: 'full',
     };
   },
-  asking({ sandbox: _, ...profile }) {
+  asking({ sandbox: _sandbox, ...profile }) {
     // It asks by its own rules, which are in its configuration.
     const home = `${profile.home}-asking`;
     const file = join('.config', 'opencode', 'opencode.json');
