@@ -6,10 +6,11 @@ import type { StdioProcess } from '../../processes/stdio-process.ts';
 import type { AgentProfile, Opened, OpenRequest } from '../port.ts';
 import { readAgentError } from './agent-error.ts';
 import { AcpConversation } from './conversation.ts';
+import { decideFates } from './fates.ts';
 import type { AgentDeclaration } from './declaration.ts';
 import { type OpenedSession, Opening, type OpeningFailure } from './opening.ts';
 import { waitBeforeLoadMs } from './known-agents.ts';
-import { hashOf, SentLog } from './sent-log.ts';
+import { SentLog } from './sent-log.ts';
 
 /** What the driver was made with. */
 export interface OpenOptions {
@@ -21,7 +22,6 @@ export interface OpenOptions {
 }
 
 const graceMs = 2000;
-const manyPieces = 40;
 
 /** `Driver.open` of ACP. Never throws; `request.emit` is called before this resolves for what an old process left. */
 export async function openConversation(request: OpenRequest, options: OpenOptions): Promise<Opened> {
@@ -241,27 +241,6 @@ async function openSession(
 function toolServer(tools: { url: string; token: string }): McpServer {
   const headers = [{ name: 'Authorization', value: `Bearer ${tools.token}` }];
   return { type: 'http', name: 'stemma', url: tools.url, headers };
-}
-
-/**
- * Decides what became of texts whose process died before it showed work on them: a conversation that was loaded tells its
- * past, and a text that is in it more often than we know of was taken up. A dead process takes up nothing any more.
- */
-function decideFates(log: SentLog, past: readonly (readonly string[])[]): void {
-  const told = past.flatMap(possibleTexts).map(hashOf);
-  for (const [id, { hash, fate }] of log.past) {
-    if (fate !== undefined) continue;
-    const isTold = told.filter((other) => other === hash).length > log.timesConsumed(hash);
-    log.append({ t: 'fate', id, fate: isTold ? 'consumed' : 'absent' });
-  }
-}
-
-/** A loaded text may come in pieces, and two texts with no answer between them look like the pieces of one. */
-function possibleTexts(pieces: readonly string[]): string[] {
-  if (pieces.length > manyPieces) return [pieces.join('')];
-  return pieces.flatMap((_, from) =>
-    pieces.slice(from).map((__, length) => pieces.slice(from, from + length + 1).join('')),
-  );
 }
 
 async function giveUp(
