@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { parseJson } from '../../base/parse-json.ts';
 import { resolveProgram } from '../../processes/command.ts';
+import { findProgramVersion } from '../../processes/program-version.ts';
 import type { AgentProfile, Probe } from '../port.ts';
 import { configDirectoryOf, environmentOf, isConfined } from './command-line.ts';
 
-const probeMs = 9000;
 /** The version whose behaviour this driver was built on and is tested against. */
 const provedVersion = '2.1.332';
 
@@ -15,12 +14,9 @@ const provedVersion = '2.1.332';
 export async function probe(profile: AgentProfile): Promise<Probe> {
   const env = environmentOf(profile);
   const [program = 'claude', ...args] = profile.command;
-  const resolved = await resolveProgram(program, env, process.cwd());
-  if (!resolved.ok) return { found: false, warnings: [resolved.message] };
-  const printed = await run(resolved.path, [...args, '--version'], env);
-  if (printed === undefined)
-    return { found: false, warnings: [`${resolved.path} --version did not work within ten seconds`] };
-  const version = /\d+\.\d+\.\d+\S*/.exec(printed)?.[0];
+  const looked = await findProgramVersion([program, ...args], env);
+  if (!looked.found) return { found: false, warnings: [looked.message] };
+  const { version } = looked;
   const signedIn = signInOf(env);
   const signIn = `"CLAUDE_CONFIG_DIR=${configDirectoryOf(env)} ${program}" and /login, or give the profile an ANTHROPIC_API_KEY`;
   const warnings = [
@@ -81,15 +77,4 @@ function read(file: string): string {
   } catch {
     return '';
   }
-}
-
-function run(
-  program: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const options = { env: { ...env }, timeout: probeMs, encoding: 'utf8' as const };
-    execFile(program, args, options, (error, stdout) => resolve(error ? undefined : stdout));
-  });
 }

@@ -1,15 +1,13 @@
-import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { parseJson } from '../../base/parse-json.ts';
-import { resolveProgram } from '../../processes/command.ts';
+import { findProgramVersion } from '../../processes/program-version.ts';
 import type { AgentProfile, Driver, Probe } from '../port.ts';
 import { dataDirectoryOf, type Place, placeOf, sandboxWarnings } from './environment.ts';
 import { capabilities } from './capabilities.ts';
 import { openConversation } from './open.ts';
 
-const probeMs = 10_000;
 /** The version whose behaviour this driver was built on and is tested against. */
 const provedVersion = '1.18.33';
 
@@ -26,19 +24,15 @@ export function opencodeDriver({ clock }: { readonly clock: Clock }): Driver {
 
 async function probe(profile: AgentProfile): Promise<Probe> {
   const place = placeOf(profile);
-  const [program = '', ...args] = place.command;
-  const resolved = await resolveProgram(program, place.env, process.cwd());
-  if (!resolved.ok) return { found: false, warnings: [resolved.message] };
-  const printed = await run(resolved.path, [...args, '--version'], place.env);
-  if (printed === undefined)
-    return { found: false, warnings: [`${resolved.path} --version did not work within ten seconds`] };
-  const version = /\d+\.\d+\.\d+\S*/.exec(printed)?.[0];
+  const looked = await findProgramVersion(place.command, place.env);
+  if (!looked.found) return { found: false, warnings: [looked.message] };
+  const { version } = looked;
   const warnings =
     version === provedVersion
       ? []
       : [`Stemma was proved with opencode ${provedVersion}; this is ${version ?? 'an unknown version'}`];
   const signedIn = hasSignIn(place, profile) ? 'yes' : 'no';
-  const signIn = `${program} auth login`;
+  const signIn = `${place.command[0] ?? 'opencode'} auth login`;
   if (signedIn === 'no') warnings.push(`opencode has no sign-in that was found; run: ${signIn}`);
   return {
     found: true,
@@ -69,15 +63,4 @@ function readOr(path: string): string {
   } catch {
     return '';
   }
-}
-
-function run(
-  program: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const options = { env: { ...env }, timeout: probeMs, encoding: 'utf8' as const };
-    execFile(program, args, options, (error, stdout) => resolve(error ? undefined : stdout));
-  });
 }

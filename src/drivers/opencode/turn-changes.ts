@@ -90,6 +90,8 @@ function statusOf(
   if (error) return error.name === 'MessageAbortedError' ? 'interrupted' : 'failed';
   // It stops behind a call only when a person refused to permit it.
   if (turn.newest?.finish === 'tool-calls') return 'interrupted';
+  // Aborted while it waited for its provider: the message is closed, without an error and without an answer.
+  if (turn.newest?.finish === undefined) return 'interrupted';
   return turn.newest?.finish === 'error' ? 'failed' : 'succeeded';
 }
 

@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process';
 import type { Clock } from '../../base/clock.ts';
 import { resolveProgram } from '../../processes/command.ts';
+import { findProgramVersion } from '../../processes/program-version.ts';
 import { tmuxMissing } from '../../terminal/tmux.ts';
 import type { AgentProfile, Capabilities, Driver, Probe } from '../port.ts';
 import { environmentOf } from './launch.ts';
 import { openScreen } from './open.ts';
 
-const probeMs = 10_000;
 const provedVersion = '2.1.332';
 
 /** Shown by experiment with the real program; `docs/drivers/terminal.md` says by which. */
@@ -33,12 +32,9 @@ export function terminalDriver({ clock }: { readonly clock: Clock }): Driver {
 async function probe(profile: AgentProfile): Promise<Probe> {
   const env = environmentOf(profile);
   const [program = 'claude', ...args] = profile.command;
-  const resolved = await resolveProgram(program, env, process.cwd());
-  if (!resolved.ok) return { found: false, warnings: [resolved.message] };
-  const printed = await run(resolved.path, [...args, '--version'], env);
-  if (printed === undefined)
-    return { found: false, warnings: [`${resolved.path} --version did not work within ten seconds`] };
-  const version = /\d+\.\d+\.\d+\S*/.exec(printed)?.[0];
+  const looked = await findProgramVersion([program, ...args], env);
+  if (!looked.found) return { found: false, warnings: [looked.message] };
+  const { version } = looked;
   const warnings: string[] = [];
   if (version !== provedVersion)
     warnings.push(
@@ -46,15 +42,4 @@ async function probe(profile: AgentProfile): Promise<Probe> {
     );
   if (!(await resolveProgram('tmux', env, '/')).ok) warnings.push(tmuxMissing);
   return { found: true, ...(version === undefined ? {} : { version }), warnings };
-}
-
-function run(
-  program: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const options = { env: { ...env }, timeout: probeMs, encoding: 'utf8' as const };
-    execFile(program, args, options, (error, stdout) => resolve(error ? undefined : stdout));
-  });
 }
