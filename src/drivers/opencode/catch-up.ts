@@ -112,6 +112,15 @@ export function openQuestions({ questions }: Reading, state: SessionState): Aske
   });
 }
 
+/** What was settled while nobody listened: these questions were open, and opencode keeps them no more. */
+export function settledQuestions({ questions }: Reading, state: SessionState): Signal[] {
+  return Object.values(state.questions).flatMap(({ questionId, sessionId }): Signal[] =>
+    questions.some(({ signal }) => signal.questionId === questionId)
+      ? []
+      : [{ type: 'settled', sessionId, questionId }],
+  );
+}
+
 function isBoundary(last: Recorded, user: Recorded, later: readonly Recorded[]): boolean {
   const { info } = last;
   if (info.role !== 'assistant') return false;

@@ -17,7 +17,12 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     expect.stringMatching(/^ended succeeded: /) as unknown as string,
   ],
   'interrupted-steer': ['started by interrupted-steer-1', 'ended interrupted'],
-  'usage-limit': ['started by usage-limit-1', 'waits for capacity', 'ended failed: capacity'],
+  // One for each try of opencode, with its time.
+  'usage-limit': [
+    'started by usage-limit-1',
+    ...Array<string>(5).fill('waits for capacity'),
+    'ended failed: capacity',
+  ],
   'bad-request': ['started by bad-request-1', 'ended failed: agent'],
   'sign-in': ['started by sign-in-1', 'ended failed: login'],
   permitted: ['started by permitted-1', 'waits for input', 'resumed', 'ended succeeded: done'],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { settledQuestions } from './catch-up.ts';
 import { outline, reduceAll } from './corpus-harness.ts';
 import type { AssistantSignal, Signal } from './signal.ts';
 import { newSessionState } from './state.ts';
@@ -131,6 +132,58 @@ describe('what opencode tells', () => {
       'resumed',
       'ended succeeded: yes',
     ]);
+  });
+
+  it('tells each further try of a provider with its time, and the same try once', () => {
+    const retry = (next?: number): Signal => ({
+      type: 'retry',
+      sessionId,
+      message: 'limit',
+      ...(next === undefined ? {} : { next }),
+    });
+    const begun = [sending('d1', 'u1'), user('u1'), busy, asks('a1', 'u1')];
+    const { events } = reduceAll(state, [...begun, retry(9), busy, retry(9), retry(), retry(20)]);
+    expect(events.slice(1)).toMatchObject([
+      { type: 'waiting', waitsFor: 'capacity', until: 9 },
+      { type: 'waiting', waitsFor: 'capacity', until: 20 },
+    ]);
+  });
+
+  it('asks again what is still open when another question is settled', () => {
+    const asked = (questionId: string): Signal => ({
+      type: 'asked',
+      sessionId,
+      questionId,
+      text: `may I ${questionId}`,
+      choices: ['once', 'reject'],
+    });
+    const settled = (questionId: string): Signal => ({ type: 'settled', sessionId, questionId });
+    const begun = [sending('d1', 'u1'), user('u1'), busy, asks('a1', 'u1'), asked('q1'), asked('q2')];
+    const { events } = reduceAll(state, [...begun, settled('q2'), settled('q2'), settled('q1')]);
+    const open = (questionId: string): object => ({
+      type: 'waiting',
+      questionId,
+      text: `may I ${questionId}`,
+      choices: ['once', 'reject'],
+      declines: 'reject',
+    });
+    expect(events.slice(1)).toMatchObject([
+      open('q1'),
+      open('q2'),
+      { type: 'resumed' },
+      open('q1'),
+      { type: 'resumed' },
+    ]);
+  });
+
+  it('settles by the record what was answered while nobody listened', () => {
+    const asked: Signal = { type: 'asked', sessionId, questionId: 'q1', text: 'may I', choices: [] };
+    const begun = reduceAll(state, [sending('d1', 'u1'), user('u1'), busy, asks('a1', 'u1'), asked]);
+    const reading = { sessionId, messages: [], status: [], children: [], questions: [], tasks: [] };
+    const found = settledQuestions(reading, begun.state);
+    expect(outline(reduceAll(begun.state, found).events)).toEqual(['resumed']);
+    const open = { kind: 'permission', count: 1, signal: asked } as const;
+    expect(settledQuestions({ ...reading, questions: [open] }, begun.state)).toEqual([]);
   });
 
   it('hears nothing of sessions that are not below ours', () => {

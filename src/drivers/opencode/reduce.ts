@@ -2,7 +2,7 @@ import { assertNever } from '../../base/assert-never.ts';
 import type { DriverEvent } from '../port.ts';
 import { Draft } from './draft.ts';
 import { countTokens, reduceChild, startTask } from './reduce-children.ts';
-import type { AssistantSignal, Signal, ToolSignal } from './signal.ts';
+import type { AskedSignal, AssistantSignal, Signal, ToolSignal } from './signal.ts';
 import { type DeliveryState, isOurs, type SessionState } from './state.ts';
 import { bounded } from './transcript.ts';
 import { begin, endTurn, failUnbegun, isOver, takeUp } from './turn-changes.ts';
@@ -200,8 +200,10 @@ function hearTool(draft: Draft, signal: ToolSignal): void {
 }
 
 function hearRetry(draft: Draft, { message, next }: Extract<Signal, { type: 'retry' }>): void {
-  if (!draft.state.turn || draft.state.turn.isLimited) return;
-  draft.setTurn({ isLimited: true });
+  const { turn } = draft.state;
+  // A further try at another time is told again, so that the time that is shown stays true.
+  if (!turn || (turn.isLimited && (next === undefined || next === turn.limitedUntil))) return;
+  draft.setTurn({ isLimited: true, ...(next === undefined ? {} : { limitedUntil: next }) });
   draft.emit({
     type: 'waiting',
     waitsFor: 'capacity',
@@ -255,8 +257,11 @@ function forgetWork(draft: Draft): void {
 function ask(draft: Draft, signal: Extract<Signal, { type: 'asked' }>): void {
   const { questions } = draft.state;
   if (questions[signal.questionId] !== undefined) return;
-  draft.set({ questions: { ...questions, [signal.questionId]: signal.sessionId } });
-  const { questionId, text, choices } = signal;
+  draft.set({ questions: { ...questions, [signal.questionId]: signal } });
+  tellQuestion(draft, signal);
+}
+
+function tellQuestion(draft: Draft, { questionId, text, choices }: AskedSignal): void {
   const declines = choices.includes('reject') ? { declines: 'reject' } : {};
   draft.emit({ type: 'waiting', waitsFor: 'input', questionId, text, choices, ...declines });
 }
@@ -266,4 +271,7 @@ function settle(draft: Draft, questionId: string): void {
   if (found === undefined) return;
   draft.set({ questions });
   draft.emit({ type: 'resumed' });
+  // Of several that were open, the others still are.
+  const [next] = Object.values(questions);
+  if (next) tellQuestion(draft, next);
 }

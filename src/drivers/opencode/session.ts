@@ -5,7 +5,7 @@ import { endGroup } from '../../processes/group.ts';
 import { isAlive } from '../../processes/process-identity.ts';
 import type { OpenRequest } from '../port.ts';
 import { OpencodeApi, Unreadable } from './api.ts';
-import { openQuestions, pastOf, readSession, readTasks, replay } from './catch-up.ts';
+import { openQuestions, pastOf, readSession, readTasks, replay, settledQuestions } from './catch-up.ts';
 import { readDeadRecord } from './dead-record.ts';
 import { EventStream } from './event-stream.ts';
 import type { Journal } from './journal.ts';
@@ -264,6 +264,7 @@ export class OpencodeSession {
       );
       for (const signal of await readTasks(this.api, found)) this.take(signal);
       this.#isNewProcess = false;
+      for (const signal of settledQuestions(reading, this.#state)) this.#takeLive(signal);
       for (const asked of openQuestions(reading, this.#state)) this.#takeQuestion(asked);
       return true;
     } catch (error) {

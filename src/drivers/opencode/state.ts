@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { LiveTask } from '../port.ts';
-import type { AssistantSignal, OpencodeError } from './signal.ts';
+import type { AskedSignal, AssistantSignal, OpencodeError } from './signal.ts';
 
 /** What is known of one session. Immutable plain data, so that it can be kept; `reduce` makes the next one. */
 export interface SessionState {
@@ -24,8 +24,8 @@ export interface SessionState {
   readonly tasks: Readonly<Record<string, TaskState>>;
   /** Sessions of sub-agents, and the session that started each. */
   readonly children: Readonly<Record<string, { readonly parentId: string; readonly title: string }>>;
-  /** Questions that are open, by id, and the session that waits. */
-  readonly questions: Readonly<Record<string, string>>;
+  /** Questions that are open, by id, in the order in which they were asked. */
+  readonly questions: Readonly<Record<string, AskedSignal>>;
 }
 
 /** The turn that runs: from the first request that carries its first text to the agent being idle again. */
@@ -42,6 +42,8 @@ export interface RunningTurn {
     Record<string, { readonly input: number; readonly output: number; readonly usd: number }>
   >;
   readonly isLimited: boolean;
+  /** UTC milliseconds: the last time of a next try that was told. */
+  readonly limitedUntil?: number;
   /** Calls that run, by part, and the session in which they do. */
   readonly calls: Readonly<Record<string, { readonly sessionId: string; readonly tool: string }>>;
 }

@@ -54,7 +54,9 @@ export function endTurn(draft: Draft, broken?: OpencodeError): void {
   const { tasks } = draft.state;
   draft.set({
     isBusy: false,
-    questions: Object.fromEntries(Object.entries(draft.state.questions).filter(([, id]) => tasks[id])),
+    questions: Object.fromEntries(
+      Object.entries(draft.state.questions).filter(([, { sessionId }]) => tasks[sessionId]),
+    ),
     tasks: Object.fromEntries(Object.entries(tasks).map(([id, task]) => [id, { ...task, isTold: true }])),
   });
   draft.emit({
