@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** Suites that start many processes or live many histories, and take minutes; `npm run test:processes` and CI run them. */
 export const processSuites = [
   'src/drivers/acp/{adoption,driver,opening}.test.ts',
+  'src/drivers/claude/open.test.ts',
   'src/drivers/conformance/{check-driver,faulty-drivers}.test.ts',
   'src/drivers/demo/demo-agent.test.ts',
   'src/drivers/script/script-driver.test.ts',

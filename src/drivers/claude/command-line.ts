@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { minimalEnvironment } from '../../processes/command.ts';
 import type { AgentProfile, OpenRequest } from '../port.ts';
 
@@ -44,9 +45,12 @@ export function configDirectoryOf(env: Readonly<Record<string, string>>): string
   return resolve(env['CLAUDE_CONFIG_DIR'] ?? resolve(env['HOME'] ?? '/', '.claude'));
 }
 
-/** Program and arguments. `isResumed`: the agent has a record of the conversation. */
+/**
+ * Program and arguments; what they name is written first. `isResumed`: the agent has a record of the conversation. Throws
+ * when the session's directory cannot be written.
+ */
 export function argumentsOf(request: OpenRequest, conversationId: string, isResumed: boolean): string[] {
-  const { profile, tools } = request;
+  const { profile, tools, directory } = request;
   const command = profile.command.length === 0 ? ['claude'] : profile.command;
   return [
     ...command,
@@ -58,7 +62,7 @@ export function argumentsOf(request: OpenRequest, conversationId: string, isResu
     ...(profile.effort === undefined ? [] : ['--effort', profile.effort]),
     ...permissionArguments(profile),
     // Only ours: a server of the user's own that does not come up could hold up every turn.
-    ...(tools === undefined ? [] : ['--mcp-config', toolServer(tools)]),
+    ...(tools === undefined ? [] : ['--mcp-config', toolsFile(directory, tools)]),
     '--strict-mcp-config',
   ];
 }
@@ -111,7 +115,10 @@ function sandboxSettings({ sandbox, onQuestion = 'deny' }: AgentProfile): string
   });
 }
 
-function toolServer({ url, token }: NonNullable<OpenRequest['tools']>): string {
+// In a file for us alone: everybody on the machine can read a command line, and this names the session's bearer.
+function toolsFile(directory: string, { url, token }: NonNullable<OpenRequest['tools']>): string {
+  const file = join(directory, 'claude-tools.json');
   const server = { type: 'http', url, headers: { Authorization: `Bearer ${token}` } };
-  return JSON.stringify({ mcpServers: { [toolsName]: server } });
+  writeFileSync(file, JSON.stringify({ mcpServers: { [toolsName]: server } }), { mode: 0o600 });
+  return file;
 }

@@ -206,16 +206,29 @@ export class ClaudeConversation implements Conversation {
     if (signal.type === 'answer') this.#controls.take(signal.requestId, signal.answer);
     if (signal.type === 'ask') this.#questions.take(signal.requestId);
     if (signal.type === 'init') this.#lookAtServers(signal.servers);
-    const { turn, questions } = this.#stream.state;
-    if (signal.type !== 'state' || signal.state !== 'idle' || turn || questions.size > 0) return;
+    const { state } = this.#stream;
+    const { turn, questions } = state;
     const { log, process } = this.#parts;
+    if (signal.type === 'lifecycle' || signal.type === 'replay') this.#tryNote(() => log.settle(end, state));
+    if (signal.type !== 'state' || signal.state !== 'idle' || turn || questions.size > 0) return;
+    if (this.#tryNote(() => this.#noteRest(end))) process.release(log.oldestRest - log.base);
+  }
+
+  #noteRest(end: number): void {
+    const { log } = this.#parts;
+    // First the fates: a rest carries only the last of them.
+    log.settle(end, this.#stream.state);
+    log.rest(end, this.#stream.state);
+  }
+
+  /** What cannot be noted is read again in the output after a restart. */
+  #tryNote(note: () => void): boolean {
     try {
-      log.rest(end, this.#stream.state);
+      note();
+      return true;
     } catch {
-      // Then more of the output is read again after a restart.
-      return;
+      return false;
     }
-    process.release(log.oldestRest - log.base);
   }
 
   #lookAtServers(servers: readonly string[]): void {

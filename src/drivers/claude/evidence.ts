@@ -22,10 +22,11 @@ export function evidenceOf(deliveryId: string, { state, log, isDead, record }: S
   if (text?.state === 'withdrawn') return { state: 'absent' };
   const sent = log.texts.get(deliveryId);
   const past = log.past.get(deliveryId);
-  if (!sent && past?.fate === 'consumed') return { state: 'consumed' };
+  if (past?.fate === 'consumed') return { state: 'consumed' };
   // What is to be written is noted before, so a text without a note never left us.
   const uuid = sent?.uuid ?? past?.uuid;
-  if (uuid === undefined || sent?.outcome === 'refused') return { state: 'absent' };
+  if (uuid === undefined || sent?.outcome === 'refused' || past?.fate === 'absent')
+    return { state: 'absent' };
   if (sent && !isDead)
     return { state: text?.state === 'queued' || sent.outcome === 'written' ? 'queued' : 'unknown' };
   return recordedFate(uuid, record);

@@ -76,7 +76,7 @@ function readAgain(parts: ConversationParts, onExit = (): void => undefined): Cl
 /** What a dead process left unread is told, up to its exit; what it took up and did not record is noted. */
 async function hearOut(process: StdioProcess, opening: Opening): Promise<void> {
   const { log, request } = opening;
-  if (!log.open) return process.close();
+  if (!log.open) return leaveNothing(process);
   let onExit = (): void => undefined;
   const exited = new Promise<void>((resolve) => {
     onExit = resolve;
@@ -85,11 +85,17 @@ async function hearOut(process: StdioProcess, opening: Opening): Promise<void> {
   const conversation = readAgain(parts, () => onExit());
   await exited;
   for (const id of log.texts.keys())
-    if ((await conversation.evidence(id)).state === 'consumed')
+    if (!log.past.has(id) && (await conversation.evidence(id)).state === 'consumed')
       log.append({ t: 'fate', id, fate: 'consumed' });
-  process.close();
+  await leaveNothing(process);
   // Behind the exit, which has a position of its own.
   log.append({ t: 'process', base: conversation.position + 1 });
+}
+
+/** What a dead process had started must not live on beside the next one. */
+async function leaveNothing(process: StdioProcess): Promise<void> {
+  await process.end({ graceMs });
+  process.close();
 }
 
 async function begin(

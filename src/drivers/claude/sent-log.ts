@@ -25,8 +25,13 @@ const entry = z.discriminatedUnion('t', [
   z.object({ t: z.literal('wrote'), id: z.string(), outcome: z.enum(['written', 'refused']) }),
   /** Nothing runs at this position, and this is what is known. */
   z.object({ t: z.literal('rest'), at: z.number(), state: z.unknown() }),
-  /** What became of a text whose process died. */
-  z.object({ t: z.literal('fate'), id: z.string(), fate: z.enum(['consumed', 'absent']) }),
+  /** What became of a text: as its process told at `at`, or, without that, what is known of it after the process died. */
+  z.object({
+    t: z.literal('fate'),
+    id: z.string(),
+    fate: z.enum(['consumed', 'absent']),
+    at: z.number().optional(),
+  }),
 ]);
 
 /** One line of the log, but for rests. */
@@ -39,10 +44,14 @@ export interface SentText {
   readonly outcome: 'intended' | 'written' | 'refused';
 }
 
-/** What is known of a text whose process died; without a fate, its record says. */
+/**
+ * What is known of a text that is settled, or whose process died; without a fate, its record says. `at`: where in the output
+ * of the living process its fate was told.
+ */
 export interface PastText {
   readonly uuid: string;
   readonly fate?: 'consumed' | 'absent';
+  readonly at?: number;
 }
 
 const restsKept = 20;
@@ -88,6 +97,26 @@ export class SentLog {
     this.#addRest({ at, state: restOf(state) });
   }
 
+  /**
+   * Notes the fates of the texts that are settled at `at`: the state forgets them in the end, and nobody waits for them any
+   * more. Throws when the disk refuses.
+   */
+  settle(at: number, state: ClaudeState): void {
+    for (const { id, state: known } of state.texts.values()) {
+      if (known !== 'taken' && known !== 'withdrawn') continue;
+      if (this.texts.has(id) && !this.past.has(id))
+        this.append({ t: 'fate', id, fate: known === 'taken' ? 'consumed' : 'absent', at });
+    }
+  }
+
+  /** The texts that whoever reads the output again from `position` may meet there. */
+  expectedFrom(position: number): SentText[] {
+    return [...this.texts.values()].filter(({ id, outcome }) => {
+      const at = this.past.get(id)?.at;
+      return outcome !== 'refused' && (at === undefined || at > position);
+    });
+  }
+
   /** Nothing before this position is ever read again. */
   get oldestRest(): number {
     return this.#rests[0]?.at ?? this.base;
@@ -101,10 +130,10 @@ export class SentLog {
 
   /** Whether an agent may have got this text: then it must not be sent again under the same id. */
   mayHaveArrived(id: string): boolean {
-    const text = this.texts.get(id);
-    if (text) return text.outcome !== 'refused';
     const past = this.past.get(id);
-    return past !== undefined && past.fate !== 'absent';
+    if (past) return past.fate !== 'absent';
+    const text = this.texts.get(id);
+    return text !== undefined && text.outcome !== 'refused';
   }
 
   #apply(noted: z.infer<typeof entry>): void {
@@ -133,7 +162,8 @@ export class SentLog {
       }
       case 'fate': {
         const uuid = this.past.get(noted.id)?.uuid ?? this.texts.get(noted.id)?.uuid ?? '';
-        this.past.set(noted.id, { uuid, fate: noted.fate });
+        const at = noted.at === undefined ? {} : { at: noted.at };
+        this.past.set(noted.id, { uuid, fate: noted.fate, ...at });
         return;
       }
       default:

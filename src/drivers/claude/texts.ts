@@ -28,8 +28,7 @@ export class Texts {
 
   constructor(owner: TextsOwner) {
     this.#owner = owner;
-    for (const { id, uuid, outcome } of owner.log.texts.values())
-      if (outcome !== 'refused') owner.stream.expect(uuid, id);
+    for (const { id, uuid } of owner.log.expectedFrom(owner.stream.end)) owner.stream.expect(uuid, id);
   }
 
   /** Hands a text to the agent: it begins a turn, or is taken up in the one that runs. */
@@ -111,7 +110,10 @@ export class Texts {
     if (text?.state === 'taken') return 'taken';
     const sent = log.texts.get(id);
     // What is to be written is noted before, so a text without a note never left us.
-    const isNowhere = !sent && !log.past.has(id);
+    const past = log.past.get(id);
+    if (past?.fate === 'consumed') return 'taken';
+    if (past?.fate === 'absent') return 'withdrawn';
+    const isNowhere = !sent && !past;
     return text?.state === 'withdrawn' || sent?.outcome === 'refused' || isNowhere ? 'withdrawn' : 'open';
   }
 
