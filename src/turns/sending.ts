@@ -74,7 +74,8 @@ export class Sending {
   async resolve(conversation: Conversation, turn: Turn): Promise<'done' | 'later'> {
     if (this.#uncertain !== turn.id) return 'done';
     const evidence = await conversation.evidence(turn.id);
-    if (evidence.state === 'unknown') return 'later';
+    // What waits in a queue can still be taken back there.
+    if (evidence.state === 'unknown' || evidence.state === 'queued') return 'later';
     this.#uncertain = undefined;
     if (evidence.state !== 'absent') return 'done';
     this.#sent = undefined;

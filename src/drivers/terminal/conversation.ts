@@ -14,7 +14,7 @@ import type {
   SendOutcome,
   ToolCall,
 } from '../port.ts';
-import type { Feed } from './feed.ts';
+import { begunElsewhere, type Feed } from './feed.ts';
 import type { Live } from './live.ts';
 import { AgentScreen, holds } from './screen.ts';
 import type { SentLog } from './sent-log.ts';
@@ -77,20 +77,34 @@ export class ScreenConversation implements Conversation {
   }
 
   async evidence(deliveryId: string): Promise<Evidence> {
-    const { live, feed, sentLog } = this.#parts;
+    const { live, feed } = this.#parts;
     await feed.drain();
     const sent = live.state.sent.get(deliveryId);
     if (sent?.turnId !== undefined) return { state: 'consumed', nativeTurnId: sent.turnId };
-    if (this.#held?.id === deliveryId) return { state: 'queued' };
-    if (!sent && !sentLog.texts.has(deliveryId)) return { state: 'absent' };
-    if (sent && live.state.queue.includes(sent.text)) return { state: 'queued' };
-    if (this.#hasExited) return { state: 'absent' };
+    if (this.#held?.id === deliveryId && !this.#hasExited) return { state: 'queued' };
+    if (!sent) return { state: 'absent' };
+    // It may have been taken up where we do not read.
+    if (feed.another !== undefined) return { state: 'unknown' };
+    if (this.#hasExited) return this.#absent(deliveryId);
+    if (live.state.queue.includes(sent.text)) return { state: 'queued' };
     // Typed and not in the transcript: it may stand in the composer, or a person has deleted it there.
     const seen = await this.#screen.look();
     const isIdle = !live.state.turn && live.state.queue.length === 0;
     return isIdle && seen?.composer.state === 'empty' && !seen.isBusy
-      ? { state: 'absent' }
+      ? this.#absent(deliveryId)
       : { state: 'unknown' };
+  }
+
+  /** From now on the text is none of those that may be taken up. Until that is written down, nothing is said. */
+  #absent(deliveryId: string): Evidence {
+    const { live, sentLog } = this.#parts;
+    try {
+      sentLog.drop(deliveryId);
+    } catch {
+      return { state: 'unknown' };
+    }
+    live.forgetSent(deliveryId);
+    return { state: 'absent' };
   }
 
   async locate({ meta }: ToolCall): Promise<Located> {
@@ -136,6 +150,8 @@ export class ScreenConversation implements Conversation {
       return refused(`at this agent's screen "${text[0]}" begins a command, and no message`);
     await feed.drain();
     if (live.state.sent.has(id)) return this.#again(id);
+    if (feed.another !== undefined)
+      return refused(`${begunElsewhere(feed.another)}; stop the session, and send the text again`);
     if (this.#held) return refused('another text waits for the composer');
     if (live.state.turn || live.state.queue.length > 0) return refused('a turn is running');
     const seen = await this.#screen.composed(composerWithinMs, this.#over.signal);
@@ -149,7 +165,7 @@ export class ScreenConversation implements Conversation {
     });
     this.#held = { id, text };
     void this.#hold(this.#held);
-    return { outcome: 'written' };
+    return { outcome: 'uncertain', reason: 'the text waits until the composer is free' };
   }
 
   async #again(id: string): Promise<SendOutcome> {
@@ -162,7 +178,7 @@ export class ScreenConversation implements Conversation {
   async #type(id: string, text: string): Promise<SendOutcome> {
     const { live, sentLog } = this.#parts;
     try {
-      sentLog.add(id, text);
+      sentLog.add(id, text, live.state.position);
     } catch (error) {
       return refused(`what is sent cannot be written down: ${String(error)}`);
     }
@@ -170,11 +186,14 @@ export class ScreenConversation implements Conversation {
     if (!(await this.#screen.submit(text)))
       return { outcome: 'uncertain', reason: 'the terminal does not answer' };
     for (let i = 0; i < enterTries; i++) {
-      const isThere = await live.until(
-        ({ sent, queue }) => (sent.get(id)?.turnId !== undefined || queue.includes(text) ? true : undefined),
-        confirmWithinMs,
-      );
-      if (isThere) return { outcome: 'written' };
+      const where = await live.until(({ sent, queue }) => {
+        if (sent.get(id)?.turnId !== undefined) return 'turn';
+        return queue.includes(text) ? 'queue' : undefined;
+      }, confirmWithinMs);
+      if (where === 'turn') return { outcome: 'written' };
+      // A person can take it back from there.
+      if (where === 'queue')
+        return { outcome: 'uncertain', reason: "the text waits in the agent's own queue" };
       const seen = await this.#screen.look();
       if (seen && holds(seen, text)) await this.#screen.press('Enter');
     }
@@ -193,7 +212,8 @@ export class ScreenConversation implements Conversation {
       if (empty < 2) continue;
       await this.#sending.run(async () => {
         this.#held = undefined;
-        await this.#type(delivery.id, delivery.text);
+        // Of a text that is not typed, evidence says that it is absent.
+        if (this.#parts.feed.another === undefined) await this.#type(delivery.id, delivery.text);
       });
       return;
     }

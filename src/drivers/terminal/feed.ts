@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { LineTail } from '../../processes/line-tail.ts';
 import { type Hook, readHook } from './hooks.ts';
@@ -10,7 +11,7 @@ export interface FeedOptions {
   readonly hooksFile: string;
   /** The transcript, if it is known, and from where on it is news. */
   readonly transcript: { readonly path: string; readonly from: number } | undefined;
-  readonly onHook: (hook: Hook) => void;
+  readonly onHook: (hook: Hook, endOffset: number) => void;
   readonly onSignal: (signal: Signal, endOffset: number) => void;
   readonly onNoise: (what: string) => void;
 }
@@ -25,12 +26,22 @@ export class Feed {
   #lines: LineTail | undefined;
   #cancelLook: CancelTimer | undefined;
   #isClosed = false;
+  #another: string | undefined;
 
   constructor(options: FeedOptions) {
     this.#options = options;
     this.#transcript = options.transcript;
     const { hooksFile: path, clock, onNoise } = options;
-    this.#hooks = new LineTail({ path, from: 0, clock, onLine: (line) => this.#hear(line), onNoise });
+    const onLine = (line: string, endOffset: number): void => this.#hear(line, endOffset);
+    this.#hooks = new LineTail({ path, from: 0, clock, onLine, onNoise });
+  }
+
+  /**
+   * The transcript of a conversation that somebody began at the screen in the place of ours. It stays so: what was typed
+   * meanwhile is nowhere where we read.
+   */
+  get another(): string | undefined {
+    return this.#another;
   }
 
   start(): void {
@@ -52,18 +63,18 @@ export class Feed {
     this.#lines?.close();
   }
 
-  #hear(line: string): void {
+  #hear(line: string, endOffset: number): void {
     // Between what two hooks write there is an empty line, so that neither can tear the other's.
     if (line.trim() === '') return;
     const hook = readHook(line);
     if (!hook) return this.#options.onNoise('a hook told something that is not known');
     const { transcript_path: path } = hook;
     if (path !== undefined) this.#transcript ??= { path, from: 0 };
-    if (path !== undefined && path !== this.#transcript?.path)
-      this.#options.onNoise(
-        `somebody began another conversation at the screen (${path}); it is not followed`,
-      );
-    this.#options.onHook(hook);
+    if (path !== undefined && this.#transcript && basename(path) !== basename(this.#transcript.path)) {
+      if (this.#another === undefined) this.#options.onNoise(begunElsewhere(path));
+      this.#another ??= path;
+    }
+    this.#options.onHook(hook, endOffset);
     this.#follow();
   }
 
@@ -88,6 +99,11 @@ export class Feed {
     if (!signals) this.#options.onNoise('the transcript has a line that is not known');
     for (const signal of signals ?? []) this.#options.onSignal(signal, endOffset);
   }
+}
+
+/** What is the matter once a hook has named the transcript of another conversation; a sentence for a person. */
+export function begunElsewhere(path: string): string {
+  return `somebody began another conversation at the agent's screen (${path}), and it is not followed`;
 }
 
 /** Everything that a transcript tells so far, each signal with the offset behind its line, and where it goes on. */

@@ -17,6 +17,12 @@ export class Live {
   #state: ScreenState;
   #isClosed = false;
   #isAsking = false;
+  /** What the hooks of before an adoption told last of a question, and the call that it is about. */
+  #oldQuestion: { readonly hook: Hook; readonly callId: string | undefined } | undefined;
+  /** The newest call of each tool that the same hooks told of: a question does not name its call. */
+  readonly #oldCalls = new Map<string, string>();
+  /** The calls of the running turn of which the outcome is written down. */
+  readonly #returned = new Set<string>();
   #waiters: (() => void)[] = [];
 
   constructor(request: OpenRequest, clock: Clock, state: ScreenState) {
@@ -36,6 +42,8 @@ export class Live {
 
   hear(signal: Signal, endOffset: number): void {
     this.#accept(reduce(this.#state, signal, endOffset));
+    if (signal.type === 'returned') this.#returned.add(signal.callId);
+    if (!this.#state.turn) this.#returned.clear();
     // The call about which it asks may be written down after the question; what comes of it, only after the answer.
     if (!this.#isAsking || signal.type === 'called') return;
     this.#isAsking = false;
@@ -43,18 +51,41 @@ export class Live {
   }
 
   hearHook(hook: Hook): void {
-    const {
-      hook_event_name: name,
-      tool_use_id: callId,
-      prompt_id: turnId,
-      tool_name: tool = 'a tool',
-    } = hook;
-    if (name === 'PreToolUse' && callId !== undefined && turnId !== undefined) {
-      this.#calls.set(callId, turnId);
-      for (const old of [...this.#calls.keys()].slice(0, Math.max(0, this.#calls.size - callsKept)))
-        this.#calls.delete(old);
-    }
-    if (name !== 'PermissionRequest') return;
+    this.#noteCall(hook);
+    if (hook.hook_event_name === 'PermissionRequest') this.#ask(hook);
+  }
+
+  /** A hook that an earlier process of ours has heard: what it told is not told again, but for an open question. */
+  hearOldHook(hook: Hook): void {
+    this.#noteCall(hook);
+    const { hook_event_name: name, tool_use_id: callId, tool_name: tool = '' } = hook;
+    if (name === 'PreToolUse' && callId !== undefined) this.#oldCalls.set(tool, callId);
+    if (name === 'PermissionRequest')
+      this.#oldQuestion = { hook, callId: callId ?? this.#oldCalls.get(tool) };
+  }
+
+  /**
+   * Tells the last question of the old hooks, or that it was answered. `isShown`: the screen shows a dialog; it may be another
+   * one when the call has an outcome.
+   */
+  askAgain(isShown: boolean): void {
+    const { turn } = this.#state;
+    const { hook, callId } = this.#oldQuestion ?? {};
+    if (!turn || !hook || this.#isAsking) return;
+    const isOfBefore = hook.prompt_id !== undefined && hook.prompt_id !== turn.id;
+    const isAnswered = isOfBefore || (callId !== undefined && this.#returned.has(callId));
+    if (isShown && !isAnswered) this.#ask(hook);
+    else this.emit({ type: 'resumed' });
+  }
+
+  #noteCall({ hook_event_name: name, tool_use_id: callId, prompt_id: turnId }: Hook): void {
+    if (name !== 'PreToolUse' || callId === undefined || turnId === undefined) return;
+    this.#calls.set(callId, turnId);
+    for (const old of [...this.#calls.keys()].slice(0, Math.max(0, this.#calls.size - callsKept)))
+      this.#calls.delete(old);
+  }
+
+  #ask({ tool_name: tool = 'a tool' }: Hook): void {
     this.#isAsking = true;
     this.emit({
       type: 'waiting',
@@ -65,7 +96,15 @@ export class Live {
 
   /** A text of ours is about to be typed. */
   send(id: string, text: string): void {
-    this.#state = { ...this.#state, sent: new Map(this.#state.sent).set(id, { text }) };
+    const { sent, position: sentAt } = this.#state;
+    // Typed again, it is the newest.
+    const others = [...sent].filter(([other]) => other !== id);
+    this.#state = { ...this.#state, sent: new Map([...others, [id, { text, sentAt }]]) };
+  }
+
+  /** A text of ours was typed and will never be taken up. */
+  forgetSent(id: string): void {
+    this.#state = { ...this.#state, sent: new Map([...this.#state.sent].filter(([other]) => other !== id)) };
   }
 
   rewind(turnId: string): void {
@@ -75,6 +114,17 @@ export class Live {
   /** What ran in a process that is dead will not end: nothing of it is left but the record. */
   forgetDead(): void {
     this.#state = { ...this.#state, turn: undefined, queue: [], tasks: new Map() };
+  }
+
+  /**
+   * A turn that was taken back has no end in the transcript. Where that end was told, the position of the session, which only
+   * an end or a death moves, is at its start or behind it.
+   */
+  forgetEnded(): void {
+    const { turn, ended } = this.#state;
+    if (!turn || turn.startedAt > this.#request.position) return;
+    if (turn.deliveryId !== undefined && this.#unresolved.has(turn.deliveryId)) return;
+    this.#state = { ...this.#state, turn: undefined, ended: [...ended, turn.id] };
   }
 
   emit(event: DriverReport): void {

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { pause } from '../../base/pause.ts';
@@ -47,26 +47,31 @@ async function open(request: OpenRequest, clock: Clock): Promise<Opened> {
   const isResumed = path !== undefined;
   if (request.nativeId !== undefined && !isResumed && !living && request.position > 0)
     return failed('SESSION_GONE', `Claude Code has no conversation ${nativeId} any more`);
-  if (!living) live.forgetDead();
+  if (living) live.forgetEnded();
+  else live.forgetDead();
   const screen = living ? undefined : prepareLaunch(request, nativeId, isResumed);
   const failure = screen && (await terminals.run(sessionId, screen));
   if (failure !== undefined) return failed('AGENT_UNAVAILABLE', failure);
   const process = living ?? (await terminals.processIn(sessionId));
   if (!process) return failed('AGENT_UNAVAILABLE', 'the agent ended before its screen could be seen');
-  let isUp = living !== undefined;
+  let isUp = false;
+  const hooksFile = hooksFileIn(directory);
+  const oldHooksEnd = living ? sizeOf(hooksFile) : 0;
   const feed = new Feed({
     clock,
-    hooksFile: hooksFileIn(directory),
+    hooksFile,
     transcript: path === undefined ? undefined : { path, from: known.end },
-    onHook: (hook) => {
+    onHook: (hook, endOffset) => {
       isUp ||= hook.hook_event_name === 'SessionStart';
-      live.hearHook(hook);
+      if (endOffset <= oldHooksEnd) live.hearOldHook(hook);
+      else live.hearHook(hook);
     },
     onSignal: (signal, endOffset) => live.hear(signal, endOffset),
     onNoise: (what) => live.emit({ type: 'noise', what }),
   });
   feed.start();
-  const notUp = await whyNotUp(request, clock, terminals, process, () => isUp);
+  // Who lives is adopted as it is: a dialog on its screen belongs to its turn, and is no reason to end it.
+  const notUp = living ? undefined : await whyNotUp(request, clock, terminals, process, () => isUp);
   if (notUp !== undefined) {
     feed.close();
     live.close();
@@ -74,9 +79,16 @@ async function open(request: OpenRequest, clock: Clock): Promise<Opened> {
     return failed('AGENT_FAILED', notUp);
   }
   await feed.drain();
+  if (living) await askAgain(live, new AgentScreen(terminals.keyboard(sessionId), clock));
   const how = living ? 'adopted' : isResumed ? 'resumed' : 'started';
   const parts = { request, clock, terminals, process, live, feed, sentLog, nativeId };
   return { ok: true, how, conversation: new ScreenConversation(parts) };
+}
+
+/** A question that an earlier process of ours told is told again while it stands on the screen. */
+async function askAgain(live: Live, screen: AgentScreen): Promise<void> {
+  const seen = await screen.look();
+  live.askAgain(seen?.composer.state === 'absent');
 }
 
 /** Waits until the agent says that it is there and shows a composer. A dialog at its start needs a person. */
@@ -122,6 +134,10 @@ function namesIn(directory: string): string[] {
   } catch {
     return [];
   }
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function failed(code: NotOpened['code'], message: string): NotOpened {

@@ -28,7 +28,7 @@ function signalsOf(name: Name): Signal[] {
 }
 
 function run(signals: readonly Signal[], sent: ReadonlyMap<string, string> = new Map()) {
-  let state: ScreenState = newScreenState(sent);
+  let state: ScreenState = newScreenState(new Map([...sent].map(([id, text]) => [id, { text, sentAt: 0 }])));
   const events: DriverEvent[] = [];
   signals.forEach((signal, index) => {
     const reduced = reduce(state, signal, (index + 1) * 10);
@@ -60,6 +60,26 @@ describe('the transcript of claude 2.1.332 at its own screen', () => {
     expect(events[0]).toMatchObject({ type: 'turnStarted', deliveryId: 'trn_1' });
     expect(events[0]).not.toHaveProperty('typed');
     expect(state.sent.get('trn_1')?.turnId).toBe(events[0]?.type === 'turnStarted' && events[0].nativeTurnId);
+  });
+
+  it('takes the newest of ours that say the same, of those that had been typed by then', () => {
+    const begin = (promptId: string): Signal => ({ type: 'prompt', promptId, id: promptId, text: 'go on' });
+    const at = (sentAt: number) => ({ text: 'go on', sentAt });
+    const startsWith = (sent: ScreenState['sent']): (string | undefined)[] => {
+      const first = reduce(newScreenState(sent), begin('a'), 20);
+      const second = reduce(first.state, begin('b'), 40);
+      return [...first.events, ...second.events].flatMap((event) =>
+        event.type === 'turnStarted' ? [event.deliveryId] : [],
+      );
+    };
+    // One never arrived, and each of the two is taken in its turn, also when all of it is read again.
+    const sent = new Map([
+      ['trn_1', at(10)],
+      ['trn_2', at(20)],
+    ]);
+    expect(startsWith(sent)).toEqual(['trn_1', 'trn_2']);
+    expect(startsWith(new Map([...sent, ['trn_2', at(10)]]))).toEqual(['trn_2', 'trn_1']);
+    expect(startsWith(new Map([['trn_1', at(20)]]))).toEqual([undefined, 'trn_1']);
   });
 
   it('recognises ours in the mark that is put around longer pastes', () => {

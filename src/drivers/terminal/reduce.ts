@@ -1,12 +1,18 @@
 import { assertNever } from '../../base/assert-never.ts';
 import type { DriverEvent, DriverReport, TranscriptItem, Usage } from '../port.ts';
-import type { RunningTurn, ScreenState } from './state.ts';
+import type { RunningTurn, ScreenState, SentText } from './state.ts';
 import type { Signal, Tokens } from './transcript.ts';
 
 /** The next state, and what is to be reported. */
 export interface Reduced {
   readonly state: ScreenState;
   readonly events: readonly DriverEvent[];
+}
+
+/** Why a turn failed; and where it ended, if that was before the line that says so. */
+interface End {
+  readonly failure?: Of<'failed'>;
+  readonly position?: number;
 }
 
 type Of<Type extends Signal['type']> = Extract<Signal, { type: Type }>;
@@ -34,8 +40,10 @@ export function reduceRewound(before: ScreenState, turnId: string): Reduced {
 class Draft implements Reduced {
   state: ScreenState;
   readonly events: DriverEvent[] = [];
+  readonly #before: number;
 
   constructor(before: ScreenState, position: number) {
+    this.#before = before.position;
     this.state = { ...before, position: Math.max(before.position, position) };
   }
 
@@ -63,7 +71,7 @@ class Draft implements Reduced {
       case 'taskOver':
         return this.#endTask(signal);
       case 'failed':
-        return this.#end('failed', signal);
+        return this.#end('failed', { failure: signal });
       case 'interrupted':
         return this.#interrupt(signal);
       case 'ended':
@@ -76,9 +84,11 @@ class Draft implements Reduced {
   #begin({ promptId, id, text, taskId }: Of<'prompt'>): void {
     if (this.state.ended.includes(promptId) || this.state.turn?.id === promptId)
       return this.#emit({ type: 'noise', what: `turn ${promptId} began a second time` });
-    this.#end('interrupted');
+    // It was over before this line; at the line's own position, nobody could tell its end from one of the turn that begins here.
+    this.#end('interrupted', { position: this.#before });
     const nativeTurnId = promptId;
-    const common = { id: promptId, text, answer: '', hasWorked: false, messages: new Map() };
+    const startedAt = this.state.position;
+    const common = { id: promptId, startedAt, text, answer: '', hasWorked: false, messages: new Map() };
     if (taskId !== undefined) {
       this.#set({ turn: common });
       return this.#emit({ type: 'turnStarted', nativeTurnId, taskId });
@@ -138,13 +148,13 @@ class Draft implements Reduced {
     if (!isOfBefore) this.#end('interrupted');
   }
 
-  #end(status: 'succeeded' | 'failed' | 'interrupted', failure?: Of<'failed'>): void {
+  #end(status: 'succeeded' | 'failed' | 'interrupted', { failure, position }: End = {}): void {
     const { turn } = this.state;
     if (!turn) return;
     const tasks = new Map([...this.state.tasks].map(([id, task]) => [id, { ...task, isTold: true }]));
     this.#set({ turn: undefined, tasks, ended: [...this.state.ended, turn.id].slice(-endedKept) });
     const usage = usageOf(turn);
-    this.#emit({
+    const end: DriverReport = {
       type: 'turnEnded',
       nativeTurnId: turn.id,
       status,
@@ -152,7 +162,8 @@ class Draft implements Reduced {
       ...(failure ? { error: { kind: failure.kind, message: failure.text } } : {}),
       ...(usage ? { usage } : {}),
       tasks: [...tasks.values()].map(({ taskId, name }) => ({ taskId, name })),
-    });
+    };
+    this.events.push({ ...end, position: position ?? this.state.position });
   }
 
   #note({ messageId, usage }: { messageId: string; usage?: Tokens }, answer: string): void {
@@ -168,8 +179,11 @@ class Draft implements Reduced {
     if (at >= 0) this.#set({ queue: [...queue.slice(0, at), ...queue.slice(at + 1)] });
   }
 
+  /** The newest that had been typed by then: an older one that says the same was not taken when it could be. */
   #ours(text: string): string | undefined {
-    return [...this.state.sent].find(([, sent]) => sent.turnId === undefined && sent.text === text)?.[0];
+    const isMeant = (sent: SentText): boolean =>
+      sent.turnId === undefined && sent.text === text && sent.sentAt < this.state.position;
+    return [...this.state.sent].findLast(([, sent]) => isMeant(sent))?.[0];
   }
 
   #markTaken(deliveryId: string, turnId: string): void {

@@ -3,9 +3,13 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { parseJson } from '../../base/parse-json.ts';
 import { readIfThere } from '../../base/read-if-there.ts';
+import type { SentText } from './state.ts';
 import { unwrapped } from './transcript.ts';
 
-const entry = z.object({ id: z.string(), text: z.string() });
+const entry = z.union([
+  z.object({ id: z.string(), text: z.string(), sentAt: z.number() }),
+  z.object({ id: z.string(), isAbsent: z.literal(true) }),
+]);
 
 /**
  * The texts that were typed for us, written down before the first key of them is pressed: the agent keeps texts without our
@@ -13,18 +17,34 @@ const entry = z.object({ id: z.string(), text: z.string() });
  */
 export class SentLog {
   readonly #file: string;
-  readonly texts: ReadonlyMap<string, string>;
+  /** Those of which nobody has written down that they will never be taken up, oldest first. */
+  readonly texts: ReadonlyMap<string, SentText>;
 
   constructor(directory: string) {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     this.#file = join(directory, 'sent.jsonl');
     const lines = (readIfThere(this.#file) ?? '').split('\n');
-    const read = lines.flatMap((line) => entry.safeParse(parseJson(line)).data ?? []);
-    this.texts = new Map(read.map(({ id, text }) => [id, text]));
+    const texts = new Map<string, SentText>();
+    for (const line of lines) {
+      const { data } = entry.safeParse(parseJson(line));
+      if (!data) continue;
+      texts.delete(data.id);
+      if ('text' in data) texts.set(data.id, { text: data.text, sentAt: data.sentAt });
+    }
+    this.texts = texts;
   }
 
-  /** Throws when it cannot be written: then nothing may be typed. */
-  add(id: string, text: string): void {
-    appendFileSync(this.#file, `${JSON.stringify({ id, text: unwrapped(text) })}\n`, { mode: 0o600 });
+  /** `sentAt`: how far the transcript was read. Throws when it cannot be written: then nothing may be typed. */
+  add(id: string, text: string, sentAt: number): void {
+    this.#append({ id, text: unwrapped(text), sentAt });
+  }
+
+  /** It will never be taken up, so that a later text that says the same is not taken for it. Throws like `add`. */
+  drop(id: string): void {
+    this.#append({ id, isAbsent: true });
+  }
+
+  #append(line: z.infer<typeof entry>): void {
+    appendFileSync(this.#file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   }
 }

@@ -19,12 +19,16 @@ export interface ScreenState {
 /** One of our texts, as the agent keeps texts. */
 export interface SentText {
   readonly text: string;
+  /** How far the transcript was read when it was typed: what took it up is behind that. */
+  readonly sentAt: number;
   readonly turnId?: string;
 }
 
 /** The turn that runs. */
 export interface RunningTurn {
   readonly id: string;
+  /** The position behind the line that began it. */
+  readonly startedAt: number;
   /** What began it. */
   readonly text: string;
   readonly deliveryId?: string;
@@ -37,12 +41,12 @@ export interface RunningTurn {
 }
 
 /** A conversation of which nothing was read yet. */
-export function newScreenState(sent: ReadonlyMap<string, string> = new Map()): ScreenState {
+export function newScreenState(sent: ReadonlyMap<string, SentText> = new Map()): ScreenState {
   return {
     turn: undefined,
     ended: [],
     queue: [],
-    sent: new Map([...sent].map(([id, text]) => [id, { text }])),
+    sent,
     tasks: new Map(),
     position: 0,
   };
