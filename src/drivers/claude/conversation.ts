@@ -82,6 +82,11 @@ export class ClaudeConversation implements Conversation {
     return capabilitiesOf(this.#stream.state);
   }
 
+  /** Whether its process is dead and its output was read to the end. */
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
   /** How far the output was read. */
   get position(): number {
     return this.#stream.end;
@@ -131,7 +136,7 @@ export class ClaudeConversation implements Conversation {
     const { turn } = this.#stream.state;
     if (turn) return refused(`the agent is at work on ${turn.id}`);
     if (hasQueued(this.#stream.state)) return refused('the agent has a text that it has not begun with');
-    return this.#texts.send(delivery);
+    return this.#texts.send(delivery, 'started');
   }
 
   async steer(delivery: Delivery, nativeTurnId?: string): Promise<SendOutcome> {
@@ -141,7 +146,7 @@ export class ClaudeConversation implements Conversation {
     if (!turn?.isAnnounced || turn.verdict) return refused('no turn is running');
     if (nativeTurnId !== undefined && nativeTurnId !== turn.id)
       return refused(`the agent is at work on ${turn.id}`);
-    return this.#texts.send(delivery);
+    return this.#texts.send(delivery, 'steered');
   }
 
   withdraw(deliveryId: string): Promise<'withdrawn' | 'taken' | 'unknown'> {
@@ -153,9 +158,9 @@ export class ClaudeConversation implements Conversation {
     const { turn } = this.#stream.state;
     if (this.#isDead || !turn || turn.verdict) return 'idle';
     if (nativeTurnId !== undefined && nativeTurnId !== turn.id) return 'idle';
-    // A text that waits for its turn would run after the interruption, which was not meant for it: it comes back instead,
-    // and is sent again when it is due. (To cancel all that is queued would also drop the ends of background tasks.)
-    await this.#texts.withdrawQueued();
+    // A steered text that waits would run after the interruption, as a turn of its own: it comes back instead, and is sent
+    // again when it is due. (To cancel all that is queued would also drop the ends of background tasks.)
+    await this.#texts.withdrawSteered();
     const answer = await this.#controls.ask({ subtype: 'interrupt' }, controlMs);
     return answer?.ok ? 'asked' : 'unknown';
   }

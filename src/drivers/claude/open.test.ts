@@ -130,7 +130,41 @@ describe('texts of long ago', () => {
   });
 });
 
+describe('an interruption', () => {
+  it('leaves a text alone that is to begin a turn behind one of the agent', async () => {
+    const conversation = await talk();
+    await conversation.start({ id: 't1', text: 'wake first' });
+    await expect.poll(() => count('item'), { timeout: 10_000 }).toBe(1);
+    expect(await conversation.interrupt()).toBe('asked');
+    await expect.poll(() => count('turnEnded'), { timeout: 10_000 }).toBe(2);
+    expect(events.flatMap((e) => (e.type === 'turnStarted' ? [e.deliveryId] : []))).toEqual([
+      undefined,
+      't1',
+    ]);
+  });
+
+  it('brings a steered text back, which may then be sent again under its name', async () => {
+    const conversation = await talk();
+    await conversation.start({ id: 't1', text: 'work' });
+    await expect.poll(() => count('turnStarted'), { timeout: 10_000 }).toBe(1);
+    expect(await conversation.steer({ id: 's1', text: 'more' })).toEqual({ outcome: 'written' });
+    expect(await conversation.interrupt()).toBe('asked');
+    await expect.poll(() => count('turnEnded'), { timeout: 10_000 }).toBe(1);
+    expect(await conversation.evidence('s1')).toEqual({ state: 'absent' });
+    expect(await conversation.start({ id: 's1', text: 'more' })).toEqual({ outcome: 'written' });
+    await expect.poll(() => count('turnEnded'), { timeout: 10_000 }).toBe(2);
+    expect(await conversation.evidence('s1')).toMatchObject({ state: 'consumed' });
+    expect(await conversation.withdraw('s1')).toBe('taken');
+  });
+});
+
 describe('a launch', () => {
+  it('of a program that exits with its first answer has failed, or its exit is told', async () => {
+    const result = await open({}, { EXITS_AT_ONCE: 'yes' });
+    if (result.ok) await expect.poll(() => count('exited'), { timeout: 10_000 }).toBe(1);
+    else expect(result).toMatchObject({ code: 'AGENT_UNAVAILABLE' });
+  });
+
   it('has the bearer of the session in a file for its owner alone, and not on its command line', async () => {
     const directory = join(root, 'session');
     await talk({ tools: { url: 'http://127.0.0.1:9/mcp', token: 'very-secret' } });

@@ -148,7 +148,8 @@ async function openIn(
       { subtype: 'initialize', perTaskStopAffordance: true },
       openingMs,
     );
-    if (!answer?.ok || stop.aborted)
+    // An exit that was read together with the answer was told to nobody.
+    if (!answer?.ok || stop.aborted || conversation.isDead)
       return await failed(process, request, stop.aborted, answer?.ok === false ? answer.error : undefined);
     log.append({ t: 'open', id, at: conversation.position });
     isOpen = true;

@@ -20,8 +20,8 @@ const entry = z.discriminatedUnion('t', [
   z.object({ t: z.literal('process'), base: z.number(), usd: z.number().optional() }),
   /** The process answers, and serves this conversation; everything before `at` was the opening. */
   z.object({ t: z.literal('open'), id: z.string(), at: z.number() }),
-  /** A text is about to be written, under this UUID. */
-  z.object({ t: z.literal('text'), id: z.string(), uuid: z.string() }),
+  /** A text is about to be written, under this UUID. `steered`: for the turn that runs. */
+  z.object({ t: z.literal('text'), id: z.string(), uuid: z.string(), steered: z.boolean().optional() }),
   z.object({ t: z.literal('wrote'), id: z.string(), outcome: z.enum(['written', 'refused']) }),
   /** Nothing runs at this position, and this is what is known. */
   z.object({ t: z.literal('rest'), at: z.number(), state: z.unknown() }),
@@ -41,6 +41,8 @@ export type SentEntry = Exclude<z.infer<typeof entry>, { t: 'rest' }>;
 export interface SentText {
   readonly id: string;
   readonly uuid: string;
+  /** Whether it was meant for a running turn. */
+  readonly isSteered: boolean;
   readonly outcome: 'intended' | 'written' | 'refused';
 }
 
@@ -148,7 +150,12 @@ export class SentLog {
         this.attempts.set(noted.id, (this.attempts.get(noted.id) ?? 0) + 1);
         this.texts.delete(noted.id);
         this.past.delete(noted.id);
-        this.texts.set(noted.id, { id: noted.id, uuid: noted.uuid, outcome: 'intended' });
+        this.texts.set(noted.id, {
+          id: noted.id,
+          uuid: noted.uuid,
+          isSteered: noted.steered === true,
+          outcome: 'intended',
+        });
         return;
       case 'wrote': {
         const text = this.texts.get(noted.id);

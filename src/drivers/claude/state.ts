@@ -117,10 +117,9 @@ export function withText(state: ClaudeState, uuid: string, id: string): ClaudeSt
   return { ...state, texts: new Map(state.texts).set(uuid, { id, state: 'sent' }) };
 }
 
-/** The text of that delivery, if it is known. */
+/** The text of that delivery, if it is known: that of the last attempt. */
 export function textOf(state: ClaudeState, deliveryId: string): KnownText | undefined {
-  for (const text of state.texts.values()) if (text.id === deliveryId) return text;
-  return undefined;
+  return [...state.texts.values()].findLast(({ id }) => id === deliveryId);
 }
 
 /** Whether a text of ours is with the agent and not taken up. */

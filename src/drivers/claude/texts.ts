@@ -31,14 +31,15 @@ export class Texts {
     for (const { id, uuid } of owner.log.expectedFrom(owner.stream.end)) owner.stream.expect(uuid, id);
   }
 
-  /** Hands a text to the agent: it begins a turn, or is taken up in the one that runs. */
-  send({ id, text }: Delivery): Promise<SendOutcome> {
+  /** Hands a text to the agent: it begins a turn, or, steered, is taken up in the one that runs. */
+  send({ id, text }: Delivery, how: 'started' | 'steered'): Promise<SendOutcome> {
     const { log, process, stream, isDead } = this.#owner;
     if (isDead()) return Promise.resolve(refused('the agent process is dead'));
-    if (log.mayHaveArrived(id)) return Promise.resolve(refused(`${id} was sent before`));
+    const isBack = textOf(stream.state, id)?.state === 'withdrawn';
+    if (!isBack && log.mayHaveArrived(id)) return Promise.resolve(refused(`${id} was sent before`));
     const uuid = uuidOfDelivery(id, log.attempts.get(id) ?? 0);
     try {
-      log.append({ t: 'text', id, uuid });
+      log.append({ t: 'text', id, uuid, ...(how === 'steered' ? { steered: true } : {}) });
     } catch (error) {
       return Promise.resolve(refused(`the text could not be noted: ${String(error)}`));
     }
@@ -56,10 +57,17 @@ export class Texts {
     return sent;
   }
 
-  /** Takes back what waits in the agent's queue. What it has taken up meanwhile stays. */
-  async withdrawQueued(): Promise<void> {
-    const queued = [...this.#owner.stream.state.texts].filter(
-      ([, { state }]) => state === 'sent' || state === 'queued',
+  /**
+   * Takes back the steered texts that wait in the agent's queue. What it has taken up meanwhile stays, and so does what is
+   * to begin a turn: whoever sent it was told that it will.
+   */
+  async withdrawSteered(): Promise<void> {
+    const { log, stream } = this.#owner;
+    const queued = [...stream.state.texts].filter(
+      ([uuid, { id, state }]) =>
+        (state === 'sent' || state === 'queued') &&
+        log.texts.get(id)?.uuid === uuid &&
+        log.texts.get(id)?.isSteered === true,
     );
     await Promise.all(queued.map(([uuid]) => this.#cancel(uuid)));
   }
