@@ -55,7 +55,9 @@ export class PiConversation implements Conversation {
 
   /** The same for a line that was read already. */
   takeRead(line: Line, end: number): void {
+    const waited = this.#tracker.turn?.isWaiting;
     this.#tracker.take(line, this.#parts.log.base + end);
+    if (waited === true) this.#dialogs.askAgain();
     if (this.#tracker.hasAnswered && !this.#parts.log.isKept) this.#note({ t: 'kept' });
   }
 
@@ -283,6 +285,10 @@ export class PiConversation implements Conversation {
       onAsk: (asked) => this.#tracker.say({ type: 'waiting', waitsFor: 'input', ...asked }),
       onSettled: () => this.#tracker.say({ type: 'resumed' }),
       wasReplied: (id) => this.#parts.log.replied.has(id),
+      mayTell: (turnId) => {
+        const { turn } = this.#tracker;
+        return turn?.id === turnId && !turn.isWaiting;
+      },
       reply: (id, said) => {
         if (this.#isDead) return;
         void this.#write(said).then((outcome) => {

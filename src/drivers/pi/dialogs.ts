@@ -11,6 +11,8 @@ export interface DialogsOwner {
   readonly onSettled: () => void;
   /** Whether this one was answered before, by us or by who had this conversation before us. */
   readonly wasReplied: (id: string) => boolean;
+  /** Whether this turn still runs and waits for no limit: only then is anything to be said of what an old output asks. */
+  readonly mayTell: (turnId: string) => boolean;
   readonly reply: (id: string, said: Reply) => void;
 }
 
@@ -25,6 +27,8 @@ export class Dialogs {
   readonly #open = new Map<string, OpenQuestion>();
   /** What is to be done when an old output has been read to its end. */
   #held: (() => void)[] | undefined = [];
+  /** The turn of the last question in an old output that a person had answered. */
+  #settledIn: string | undefined;
 
   constructor(owner: DialogsOwner) {
     this.#owner = owner;
@@ -36,14 +40,12 @@ export class Dialogs {
     const reply = turnId === undefined ? dismissed(id) : decide(this.#owner.policy, question);
     if (this.#owner.wasReplied(id)) {
       // Whoever answered it may have died before anybody was told.
-      if (!reply) this.#whenLive(() => this.#owner.onSettled());
+      if (!reply) this.#settledIn = turnId;
       return;
     }
     if (reply) return this.#whenLive(() => this.#owner.reply(id, reply));
     this.#open.set(id, { question, turnId: turnId ?? '' });
-    this.#whenLive(() => {
-      if (this.#open.has(id)) this.#owner.onAsk(shown(question));
-    });
+    if (!this.#held) this.#owner.onAsk(shown(question));
   }
 
   /** A person chose. False when the question is not open, or this is none of its choices. */
@@ -55,7 +57,9 @@ export class Dialogs {
 
   /** The turn is being stopped, and nobody is asked any more. */
   dismissAll(): void {
-    for (const id of [...this.#open.keys()]) this.#settle(id, dismissed(id));
+    const ids = [...this.#open.keys()];
+    this.#open.clear();
+    for (const id of ids) this.#settle(id, dismissed(id));
   }
 
   /** The turn ended, or (without a turn) the process: its questions are void. */
@@ -69,12 +73,22 @@ export class Dialogs {
     const held = this.#held ?? [];
     this.#held = undefined;
     for (const act of held) act();
+    if (this.#settledIn !== undefined && this.#owner.mayTell(this.#settledIn)) this.#owner.onSettled();
+    this.askAgain();
+  }
+
+  /** What was said of the turn since it asked is over: it still waits for the answer. */
+  askAgain(): void {
+    const [next] = this.#open.values();
+    if (next && !this.#held && this.#owner.mayTell(next.turnId)) this.#owner.onAsk(shown(next.question));
   }
 
   #settle(id: string, reply: Reply): boolean {
     this.#open.delete(id);
     this.#whenLive(() => this.#owner.reply(id, reply));
     this.#owner.onSettled();
+    // Of several that were open, the others still are.
+    this.askAgain();
     return true;
   }
 
