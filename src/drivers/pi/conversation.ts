@@ -10,8 +10,11 @@ import type {
   ToolCall,
 } from '../port.ts';
 import { Dialogs } from './dialogs.ts';
+import { evidenceOf } from './evidence.ts';
+import { Flood } from './flood.ts';
 import { Leftover } from './leftover.ts';
 import type { ConversationParts } from './parts.ts';
+import { releaseRead } from './release.ts';
 import { hashOf, type SentEntry } from './sent-log.ts';
 import { callIdKey } from './tool-client.ts';
 import { PiTracker } from './tracker.ts';
@@ -22,9 +25,6 @@ const graceMs = 2000;
 /** How long an answer of pi to a text is waited for; it answers at once unless it compacts first. Milliseconds. */
 const answerMs = 5000;
 
-/** So much of output is worth giving back. */
-const releaseBytes = 4 * 1024 * 1024;
-
 /** One conversation with a living pi, or with one that has just died. The driver's `open` makes them. */
 export class PiConversation implements Conversation {
   readonly nativeId: string;
@@ -32,6 +32,7 @@ export class PiConversation implements Conversation {
   readonly #tracker: PiTracker;
   readonly #dialogs: Dialogs;
   readonly #leftover: Leftover;
+  readonly #flood: Flood;
   /** The write of the last text: until it is over nobody can say whether pi has it. */
   #writing: Promise<unknown> = Promise.resolve();
   readonly #answered = new Map<string, () => void>();
@@ -45,12 +46,20 @@ export class PiConversation implements Conversation {
     this.#parts = parts;
     this.#dialogs = this.#makeDialogs();
     this.#leftover = this.#makeLeftover();
+    this.#flood = new Flood((why) => {
+      this.noise(`pi is ended: ${why}`);
+      parts.process.passOver();
+      void parts.process.end({ graceMs });
+    });
     this.#tracker = this.#makeTracker();
   }
 
   /** One line of output; `end` is how far into the output file it goes. */
   take(line: string, end: number): void {
-    this.takeRead(readLine(line), end);
+    const read = readLine(line);
+    if (read.kind !== 'garbage') this.#flood.understood();
+    else if (!this.#flood.mayTell(line.length)) return;
+    this.takeRead(read, end);
   }
 
   /** The same for a line that was read already. */
@@ -59,6 +68,11 @@ export class PiConversation implements Conversation {
     this.#tracker.take(line, this.#parts.log.base + end);
     if (waited === true) this.#dialogs.askAgain();
     if (this.#tracker.hasAnswered && !this.#parts.log.isKept) this.#note({ t: 'kept' });
+  }
+
+  /** Something in the output was no line that can be read; so many bytes of it. */
+  hearNoise(what: string, bytes: number): void {
+    if (this.#flood.mayTell(bytes)) this.noise(what);
   }
 
   /** Something about the process made no sense, or should be seen by a person: it is told, and changes nothing. */
@@ -71,7 +85,7 @@ export class PiConversation implements Conversation {
     this.#isDead = true;
     this.#leftover.stop();
     this.#dialogs.forget();
-    this.#tracker.exit(reason);
+    this.#tracker.exit(this.#flood.explain(reason));
     for (const answer of this.#answered.values()) answer();
   }
 
@@ -132,14 +146,7 @@ export class PiConversation implements Conversation {
   async evidence(deliveryId: string): Promise<Evidence> {
     await this.#writing;
     await this.#parts.process.drain();
-    const text = this.#tracker.texts.get(deliveryId);
-    if (!text) return { state: this.#parts.log.fates.get(deliveryId) ?? 'absent' };
-    if (text.fate === 'consumed') {
-      return { state: 'consumed', ...(text.turnId === undefined ? {} : { nativeTurnId: text.turnId }) };
-    }
-    if (text.fate === 'refused' || text.fate === 'gone') return { state: 'absent' };
-    const isWritten = this.#parts.log.texts.get(deliveryId)?.outcome === 'written';
-    return { state: text.fate === 'accepted' || isWritten ? 'queued' : 'unknown' };
+    return evidenceOf(deliveryId, this.#tracker.texts, this.#parts.log);
   }
 
   async locate({ meta }: ToolCall): Promise<Located> {
@@ -180,7 +187,7 @@ export class PiConversation implements Conversation {
     const message = text.startsWith('/') ? ` ${text}` : text;
     const noted = { id, kind, at: this.#tracker.position, hash: hashOf(message) };
     try {
-      if (kind === 'prompt') this.#release();
+      if (kind === 'prompt') releaseRead(this.#parts, this.summary());
       log.append({ t: 'text', ...noted });
     } catch (error) {
       return refused(`the text could not be noted: ${String(error)}`);
@@ -195,17 +202,6 @@ export class PiConversation implements Conversation {
     if (outcome.outcome === 'written') await within(this.#parts.clock, answerMs, answered, undefined);
     this.#answered.delete(commandId);
     return outcome;
-  }
-
-  // pi repeats everything it said so far with each piece of an answer, so its output grows fast. A next text proves that
-  // what lies before it was processed for good.
-  #release(): void {
-    const { log, process } = this.#parts;
-    const { decided, position } = this.summary();
-    if (position - log.from < releaseBytes) return;
-    for (const { id, fate } of decided) log.append({ t: 'fate', id, fate });
-    log.append({ t: 'released', at: position });
-    process.release(position - log.base);
   }
 
   #settleWrite(id: string, outcome: 'written' | 'refused' | 'uncertain'): SendOutcome {
@@ -230,10 +226,7 @@ export class PiConversation implements Conversation {
     try {
       this.#parts.log.append(noted);
     } catch (error) {
-      this.#tracker.say({
-        type: 'noise',
-        what: `the log of what was sent cannot be written: ${String(error)}`,
-      });
+      this.noise(`the log of what was sent cannot be written: ${String(error)}`);
     }
   }
 
@@ -247,6 +240,7 @@ export class PiConversation implements Conversation {
       onLeftover: (at: number) => {
         if (this.#isLive) this.#leftover.drop(at);
       },
+      onStalled: (at: number) => this.#leftover.lookAgain(at),
       onStuck: (why: string) => {
         if (this.#isLive) this.#leftover.giveUp(why);
       },
@@ -271,6 +265,9 @@ export class PiConversation implements Conversation {
         this.#note({ t: 'drop', at });
         this.#ask(`drop:${at}`, { type: 'switch_session', sessionPath: file });
       },
+      look: (at) => {
+        if (this.#tracker.turn?.ending === at) this.#ask(`idle:${at}`, { type: 'get_state' });
+      },
       end: (why) => {
         if (this.#isDead || this.#isMuted) return;
         this.noise(`pi is ended, because its queue cannot be dropped: ${why}`);
@@ -285,10 +282,7 @@ export class PiConversation implements Conversation {
       onAsk: (asked) => this.#tracker.say({ type: 'waiting', waitsFor: 'input', ...asked }),
       onSettled: () => this.#tracker.say({ type: 'resumed' }),
       wasReplied: (id) => this.#parts.log.replied.has(id),
-      mayTell: (turnId) => {
-        const { turn } = this.#tracker;
-        return turn?.id === turnId && !turn.isWaiting;
-      },
+      mayTell: (turnId) => this.#tracker.waitsForNoLimit(turnId),
       reply: (id, said) => {
         if (this.#isDead) return;
         void this.#write(said).then((outcome) => {

@@ -40,6 +40,7 @@ function eventsOf({ texts, lines }: Scene, count = lines.length, floor = 0): Dri
       emit: (event) => void events.push(event),
       onMayBeIdle: nothing,
       onLeftover: nothing,
+      onStalled: nothing,
       onStuck: nothing,
       onAccepted: nothing,
       onQuestion: nothing,

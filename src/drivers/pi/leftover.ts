@@ -2,6 +2,8 @@ import type { CancelTimer, Clock } from '../../base/clock.ts';
 
 /** How long pi may take to load the conversation again. Milliseconds. */
 const patienceMs = 20_000;
+/** pi takes up its queue within a moment of a compaction's end. Milliseconds. */
+const stallMs = 1000;
 
 /** What the dropping of a queue needs from its conversation. */
 export interface LeftoverOwner {
@@ -9,6 +11,8 @@ export interface LeftoverOwner {
   readonly wasAsked: (at: number) => boolean;
   /** Makes pi load the conversation again; `at` is the position of the end that left the queue. */
   readonly ask: (at: number) => void;
+  /** Asks whether pi is still idle at this end. */
+  readonly look: (at: number) => void;
   /** Ends the process: a dead one takes up nothing, so that is the last way to be certain. */
   readonly end: (why: string) => void;
 }
@@ -32,6 +36,13 @@ export class Leftover {
     if (this.#owner.wasAsked(at)) return;
     this.#watch();
     this.#owner.ask(at);
+  }
+
+  /** Something is queued at this end, which pi should take up by itself. */
+  lookAgain(at: number): void {
+    if (this.#owner.wasAsked(at)) return;
+    this.stop();
+    this.#cancel = this.#clock.after(stallMs, () => this.#owner.look(at));
   }
 
   /** Whether an earlier owner asked for it already; then the answer is waited for. */

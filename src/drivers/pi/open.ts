@@ -75,7 +75,7 @@ async function readAgain(
   process.listen({
     from: log.from - log.base,
     onLine: (line, end) => conversation.take(line, end),
-    onNoise: (what) => conversation.noise(what),
+    onNoise: (what, bytes) => conversation.hearNoise(what, bytes),
     onExit: (reason) => {
       conversation.exit(reason);
       about.onExit();
@@ -162,12 +162,13 @@ async function openIn(
   process.listen({
     from: 0,
     onLine: (line, end) => (conversation ? conversation.take(line, end) : opening.take(line, end)),
-    onNoise: (what) => (conversation ? conversation.noise(what) : opening.noise.push(what)),
+    onNoise: (what, bytes) => (conversation ?? opening).hearNoise(what, bytes),
     onExit: (reason) => (conversation ? conversation.exit(reason) : opening.exit(reason)),
     maxLineBytes,
   });
   const { profile, nativeId } = request;
-  const opened = await opening.open(nativeId);
+  const answered = await opening.open(nativeId);
+  const opened = opening.lateExit ?? answered;
   if (!opened.ok) {
     const said = (await process.stderrTail()).trim().split('\n').slice(-5).join('\n');
     process.passOver();

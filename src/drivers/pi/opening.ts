@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { within } from '../../base/pause.ts';
 import type { StdioProcess } from '../../processes/stdio-process.ts';
+import { Flood } from './flood.ts';
 import { dismissed } from './questions.ts';
 import { type Line, readLine, readState } from './wire.ts';
 
@@ -22,6 +23,12 @@ export class Opening {
   #answer: ((answer: OpeningAnswer) => void) | undefined;
   #early: OpeningAnswer | undefined;
   #isOver = false;
+  readonly #flood = new Flood((why) => {
+    this.#process.passOver();
+    this.exit(why);
+  });
+  /** It died behind its answer, so that nothing can be said to it any more. */
+  lateExit: Extract<OpeningOutcome, { ok: false }> | undefined;
 
   constructor(process: StdioProcess, clock: Clock, withinMs: number) {
     this.#process = process;
@@ -32,15 +39,23 @@ export class Opening {
   /** One line of output; `end` is how far into the output file it goes. */
   take(text: string, end: number): void {
     const line = readLine(text);
+    const isNoise = line.kind === 'complaint' || line.kind === 'garbage';
+    if (!isNoise) this.#flood.understood();
     if (this.#isOver) this.rest.push({ line, end });
     else if (line.kind === 'response' && line.id === stateId) this.#settle({ line, end });
     else if (line.kind === 'question') void this.#process.writeLine(JSON.stringify(dismissed(line.id)));
-    else if (line.kind === 'complaint' || line.kind === 'garbage') this.noise.push(line.what);
+    else if (isNoise) this.hearNoise(line.what, text.length);
+  }
+
+  /** Something in the output that says nothing; too much of it ends the opening. */
+  hearNoise(what: string, bytes: number): void {
+    if (this.#flood.mayTell(bytes)) this.noise.push(what);
   }
 
   /** The process is dead. */
   exit(reason: string): void {
-    this.#settle({ failure: { ok: false, code: 'AGENT_UNAVAILABLE', message: reason } });
+    if (this.#isOver) this.lateExit = unavailable(reason);
+    else this.#settle({ failure: unavailable(reason) });
   }
 
   /** Nobody waits for this opening any more; pi is not to blame. */

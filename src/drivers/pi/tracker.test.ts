@@ -18,6 +18,7 @@ function track(floor = 0): Told {
     emit: (event: DriverEvent) => void events.push(event),
     onMayBeIdle: (at: number) => void asked.push(`idle:${at}`),
     onLeftover: (at: number) => void asked.push(`drop:${at}`),
+    onStalled: (at: number) => void asked.push(`idle:${at}`),
     onStuck: (why: string) => void asked.push(`stuck: ${why}`),
     onAccepted: (id: string) => void asked.push(`check:${id}`),
     onQuestion: (_: unknown, turnId: string | undefined) => void asked.push(`question in ${turnId}`),
@@ -113,6 +114,21 @@ describe('the output of pi as events', () => {
     told.say(start, user('more'), answer('two'), end);
     reply(told);
     expect(types(told).filter((type) => type !== 'item')).toEqual(['turnStarted', 'taken', 'turnEnded']);
+  });
+
+  it('does not wait without end for a run that never comes after a compaction', () => {
+    const told = track();
+    begin(told);
+    told.say(answer('one'), end, { type: 'compaction_start' });
+    steer(told, 's', 'too late');
+    told.say({ type: 'compaction_end', result: {}, willRetry: false });
+    const asked = told.asked.length;
+    for (let times = 0; times < 5; times++) reply(told, state(1));
+    const idle = told.asked[asked - 1] ?? '';
+    expect(told.asked.slice(asked)).toEqual([idle, idle, idle, idle, idle.replace('idle', 'drop')]);
+    reply(told, { data: { cancelled: false } });
+    expect(told.events.at(-1)).toMatchObject({ type: 'turnEnded', status: 'succeeded', answer: 'one' });
+    expect(told.tracker.texts.get('s')?.fate).toBe('gone');
   });
 
   it('has a queue dropped before it tells the end, and then the text is gone', () => {

@@ -1,30 +1,16 @@
 import { assertNever } from '../../base/assert-never.ts';
-import type { DriverEvent, DriverReport, Located } from '../port.ts';
+import type { DriverReport, Located } from '../port.ts';
 import { readAgentError } from './agent-error.ts';
 import { Calls } from './calls.ts';
 import { Outbox } from './outbox.ts';
 import { type Text, Texts } from './texts.ts';
+import type { TrackerOwner } from './tracker-owner.ts';
 import { PiTurn, turnIdOf } from './turn.ts';
-import { brief, type Line, type Question, readState, wasCancelled } from './wire.ts';
-
-/** What the output asks of its owner. Nothing of it changes what the output means. */
-export interface TrackerOwner {
-  readonly emit: (event: DriverEvent) => void;
-  /** A run ended here: pi is to be asked whether it is idle (`idle:POSITION`). */
-  readonly onMayBeIdle: (position: number) => void;
-  /** It is idle and still has texts queued, which the next turn would take up: they are to be dropped (`drop:POSITION`). */
-  readonly onLeftover: (position: number) => void;
-  /** They cannot be dropped while the process lives. */
-  readonly onStuck: (why: string) => void;
-  /** A prompt was accepted; it is to be asked whether a run began (`check:ID`). */
-  readonly onAccepted: (id: string) => void;
-  readonly onQuestion: (question: Question, turnId: string | undefined) => void;
-  readonly onTurnEnded: (turnId: string) => void;
-  /** A command was answered; for whoever waits for it. */
-  readonly onResponse: (id: string) => void;
-}
+import { brief, type Line, readState, wasCancelled } from './wire.ts';
 
 const longestItem = 64 * 1024;
+/** A text that pi gets behind the moment in which it looks at its queue stays there, so it is not waited for without end. */
+const mostStalls = 5;
 
 /**
  * Turns pi's output into events. It is told each line once, in order, and the texts as they are sent; it does no I/O and
@@ -55,6 +41,11 @@ export class PiTracker {
   /** The turn that was not told as ended. */
   get turn(): Readonly<PiTurn> | undefined {
     return this.#turn;
+  }
+
+  /** Whether this turn runs and no limit is waited for. */
+  waitsForNoLimit(turnId: string): boolean {
+    return this.#turn?.id === turnId && !this.#turn.isWaiting;
   }
 
   /** In which turn a call was made. */
@@ -220,6 +211,7 @@ export class PiTracker {
     const turn = this.#turn;
     if (!turn || turn.isActive || (line.ok && line.willRetry)) return undefined;
     turn.goesOn = line.ok;
+    turn.timesStalled = 0;
     return this.#settleAt(turn, end);
   }
 
@@ -263,7 +255,9 @@ export class PiTracker {
     const state = readState(data);
     if (!turn || turn.ending !== at) return undefined;
     if (!state) return () => this.#owner.onStuck('it does not say whether it is idle');
-    if (state.isStreaming || state.isCompacting || (state.pending > 0 && turn.goesOn)) return undefined;
+    if (state.isStreaming || state.isCompacting) return undefined;
+    if (state.pending > 0 && turn.goesOn && ++turn.timesStalled < mostStalls)
+      return () => this.#owner.onStalled(at);
     if (state.pending > 0) return () => this.#owner.onLeftover(at);
     this.#endTurn(turn);
     return () => this.#owner.onTurnEnded(turn.id);

@@ -15,6 +15,8 @@ export class PiTurn {
   ending: number | undefined;
   /** A compaction went well since then: if something is queued, pi goes on by itself. */
   goesOn = false;
+  /** How often it was idle all the same since then. */
+  timesStalled = 0;
   isWaiting = false;
   /** The text that the turn began with is told as the first message of its first run. */
   expectsOwnText: boolean;
@@ -55,6 +57,7 @@ export class PiTurn {
     this.isActive = true;
     this.ending = undefined;
     this.goesOn = false;
+    this.timesStalled = 0;
   }
 
   /** How it ended, as the port wants it. */
