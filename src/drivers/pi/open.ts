@@ -4,8 +4,9 @@ import type { StdioProcess } from '../../processes/stdio-process.ts';
 import type { Opened, OpenRequest } from '../port.ts';
 import { PiConversation } from './conversation.ts';
 import { commandOf, environmentOf } from './environment.ts';
+import { decideFates } from './fates.ts';
 import { Opening } from './opening.ts';
-import { hashOf, SentLog } from './sent-log.ts';
+import { SentLog } from './sent-log.ts';
 import { readSessionFile } from './session-file.ts';
 import { writeExtension, writeToolsFile } from './tools-files.ts';
 
@@ -202,19 +203,6 @@ function whyGone(file: string, log: SentLog): string | undefined {
 function shortcomings({ profile }: OpenRequest): string[] {
   if (profile.sandbox !== 'workspace') return [];
   return ['The profile says sandbox: workspace; pi has no sandbox, so nothing enforces it.'];
-}
-
-/**
- * Decides what became of texts that a dead process had and that its output does not show: what stands in the file of the
- * conversation was taken up. A dead process takes up nothing any more.
- */
-function decideFates(log: SentLog, file: string): void {
-  if (log.undecided.size === 0) return;
-  const found = readSessionFile(file);
-  const told = new Set(found.state === 'found' ? found.userTexts.map(hashOf) : []);
-  for (const [id, hash] of log.undecided) {
-    log.append({ t: 'fate', id, fate: told.has(hash) ? 'consumed' : 'absent' });
-  }
 }
 
 function unavailable(message: string): Opened {

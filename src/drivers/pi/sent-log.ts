@@ -67,6 +67,8 @@ export class SentLog {
   readonly undecided = new Map<string, string>();
   readonly drops = new Set<number>();
   readonly replied = new Set<string>();
+  /** The texts of this conversation, by their ids. */
+  readonly #hashes = new Map<string, string>();
 
   /** Reads what is there. Throws when the directory cannot be used, or the log in it cannot be read. */
   constructor(directory: string) {
@@ -82,6 +84,13 @@ export class SentLog {
   append(noted: SentEntry): void {
     appendFileSync(this.#file, `${JSON.stringify(noted)}\n`, { mode: 0o600 });
     this.#apply(noted);
+  }
+
+  /** How many texts of this wording are known to have been taken up in the conversation of this file. */
+  timesConsumed(hash: string, file: string): number {
+    if (file !== (this.session ?? this.lastSession)) return 0;
+    const alike = [...this.#hashes].filter(([, other]) => other === hash);
+    return alike.filter(([id]) => this.fates.get(id) === 'consumed').length;
   }
 
   /** Whether pi may have got this text: then it must not be sent again under the same id. */
@@ -100,6 +109,7 @@ export class SentLog {
         this.#settleTexts();
         return;
       case 'session':
+        if (this.lastSession !== undefined && noted.file !== this.lastSession) this.#hashes.clear();
         this.session = noted.file;
         return;
       case 'kept':
@@ -112,6 +122,7 @@ export class SentLog {
         this.fates.delete(text.id);
         this.undecided.delete(text.id);
         this.texts.set(text.id, { ...text, outcome: 'intended' });
+        this.#hashes.set(text.id, text.hash);
         return;
       }
       case 'wrote': {
