@@ -29,6 +29,7 @@ import { Commits } from '../runs/commits.ts';
 import { Stopping } from '../runs/stopping.ts';
 import { wakeHandler } from '../runs/wake-handler.ts';
 import type { SqliteStore } from '../store/sqlite/store.ts';
+import type { TerminalOrder } from '../terminal/terminal-order.ts';
 import { TmuxTerminals } from '../terminal/tmux-terminals.ts';
 import { Sessions } from '../turns/sessions.ts';
 import { localWakeups } from '../wakeups/local.ts';
@@ -46,6 +47,8 @@ export interface AppParts {
   readonly agents: AgentDirectory;
   readonly drivers: readonly Driver[];
   readonly dataDir: string;
+  /** The drivers that have terminals share it. */
+  readonly terminalOrder: TerminalOrder;
   readonly version: string;
   /** Keeps the values of secrets out of everything that is kept or told. */
   readonly redaction: Redaction;
@@ -128,7 +131,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     agents,
     defaultCwd: process.cwd(),
   };
-  const terminals = new TmuxTerminals({ clock, dataDir, report });
+  const terminals = new TmuxTerminals({ clock, dataDir, order: parts.terminalOrder, report });
   const stopClosing = closeTerminals(context, terminals);
   const feed = await createFeed(store, store.events);
   const wakeups = localWakeups({ store, clock, report });

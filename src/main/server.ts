@@ -24,6 +24,7 @@ import { terminalDriver } from '../drivers/terminal/driver.ts';
 import type { Records } from '../store/records.ts';
 import type { SqliteStore } from '../store/sqlite/store.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
+import { TerminalOrder } from '../terminal/terminal-order.ts';
 import { createAgents } from './agents.ts';
 import { createApp } from './app.ts';
 import type { CrashLog } from './crash.ts';
@@ -48,8 +49,14 @@ export interface Installation {
   readonly onLog?: (place: CrashLog) => void;
 }
 
-/** The drivers that there are. `stopping`: aborted when the server stops, so that it waits for no agent to come up. */
-export function createDrivers(stopping = new AbortController().signal): Driver[] {
+/**
+ * The drivers that there are. `stopping`: aborted when the server stops, so that it waits for no agent to come up.
+ * `order`: that of the terminals which the server has of the same sessions.
+ */
+export function createDrivers(
+  stopping = new AbortController().signal,
+  order = new TerminalOrder(),
+): Driver[] {
   const clock = systemClock;
   return [
     codexDriver({ clock }),
@@ -58,7 +65,7 @@ export function createDrivers(stopping = new AbortController().signal): Driver[]
     piDriver({ clock, stopping }),
     acpDriver({ clock, stopping }),
     scriptDriver({ clock }),
-    terminalDriver({ clock }),
+    terminalDriver({ clock, order }),
   ];
 }
 
@@ -92,7 +99,8 @@ async function startIn(
   const store = await openStore(directory);
   opened.push(() => store.close());
   const stopping = new AbortController();
-  const drivers = createDrivers(stopping.signal);
+  const terminalOrder = new TerminalOrder();
+  const drivers = createDrivers(stopping.signal, terminalOrder);
   const configDirectory = options.configFile === undefined ? process.cwd() : dirname(options.configFile);
   const agents = await withPlaces(options.configFile, () =>
     createAgents(drivers, config, installation, store.records, configDirectory),
@@ -108,6 +116,7 @@ async function startIn(
     redaction,
     configDirectory,
     dataDir: directory.path,
+    terminalOrder,
     origin,
     state: () => state,
   });

@@ -10,6 +10,7 @@ import { identityOf, isAlive, type ProcessIdentity } from '../processes/process-
 import { readRecord } from '../processes/recorded-launch.ts';
 import type { View } from './port.ts';
 import { Tmux } from './tmux.ts';
+import { TerminalOrder } from './terminal-order.ts';
 import { TmuxTerminals } from './tmux-terminals.ts';
 
 const hasTmux = spawnSync('tmux', ['-V']).status === 0;
@@ -31,8 +32,8 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-function newTerminals(dataDir: string): TmuxTerminals {
-  return new TmuxTerminals({ clock: systemClock, dataDir, report: () => undefined });
+function newTerminals(dataDir: string, order = new TerminalOrder()): TmuxTerminals {
+  return new TmuxTerminals({ clock: systemClock, dataDir, order, report: () => undefined });
 }
 
 /** A program that says its size, answers each line, and ends at `end`. */
@@ -77,6 +78,20 @@ async function processOf(of = session, dataDir = directory): Promise<ProcessIden
 }
 
 describe.skipIf(!hasTmux)('a terminal in tmux', () => {
+  it('is closed before another begins in its place, whoever begins it', async () => {
+    const order = new TerminalOrder();
+    const [closer, opener] = [newTerminals(directory, order), newTerminals(directory, order)];
+    await opener.run(session, screen());
+    const old = await processOf();
+    const closed = closer.close(session);
+    expect(await opener.processIn(session)).toBeUndefined();
+    void closer.close(session);
+    expect(await opener.run(session, screen())).toBeUndefined();
+    await closed;
+    const begun = await opener.processIn(session);
+    expect([isAlive(old), begun && isAlive(begun)]).toEqual([false, true]);
+  });
+
   it('shows its program, in the size of the viewer, and hands over what is typed', async () => {
     const watched = await watch();
     await shows(watched, "size 20 90 secret it's secret tmux none");

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { SessionId } from '../base/ids.ts';
 import { pause, waitUntil } from '../base/pause.ts';
-import { Serial } from '../base/serial.ts';
 import type { ScreenCommand } from '../drivers/port.ts';
 import { resolveProgram } from '../processes/command.ts';
 import { endGroup } from '../processes/group.ts';
@@ -12,6 +11,7 @@ import { makeTicket, readRecord, removeRecord, revokeLaunches } from '../process
 import { Keyboard } from './keyboard.ts';
 import { launchScript } from './launch-script.ts';
 import type { ScreenSize, Terminals, View, Viewer, ViewOpened } from './port.ts';
+import type { TerminalOrder } from './terminal-order.ts';
 import { Tmux } from './tmux.ts';
 import { openView } from './view.ts';
 
@@ -20,6 +20,8 @@ export interface TerminalsOptions {
   readonly clock: Clock;
   /** The data directory whose terminals these are; absolute. */
   readonly dataDir: string;
+  /** Shared by all in this process who have terminals of the data directory. */
+  readonly order: TerminalOrder;
   /** Something an operator should see; never throws. */
   readonly report: (what: string, data: Readonly<Record<string, unknown>>) => void;
 }
@@ -43,18 +45,18 @@ export class TmuxTerminals implements Terminals {
   readonly #report: TerminalsOptions['report'];
   readonly #tmux: Tmux;
   readonly #views = new Set<View>();
-  /** One thing at a time for each session: two who attach at once share one terminal. */
-  readonly #order = new Map<SessionId, Serial>();
+  readonly #order: TerminalOrder;
 
-  constructor({ clock, dataDir, report }: TerminalsOptions) {
+  constructor({ clock, dataDir, order, report }: TerminalsOptions) {
     this.#clock = clock;
     this.#dataDir = dataDir;
+    this.#order = order;
     this.#report = report;
     this.#tmux = new Tmux(dataDir);
   }
 
   view(owner: SessionId, screen: ScreenCommand, viewer: Viewer): Promise<ViewOpened> {
-    return this.#inOrder(owner, async () => {
+    return this.#order.run(owner, async () => {
       const failure = await this.#ensure(owner, screen, viewer.size);
       if (failure !== undefined) return { ok: false, message: failure };
       const opened = await openView(this.#tmux, owner, {
@@ -71,14 +73,16 @@ export class TmuxTerminals implements Terminals {
 
   /** Begins the session's terminal, unless it lives. Answers why it could not, in a sentence for a person. */
   run(owner: SessionId, screen: ScreenCommand): Promise<string | undefined> {
-    return this.#inOrder(owner, () => this.#ensure(owner, screen, unseen));
+    return this.#order.run(owner, () => this.#ensure(owner, screen, unseen));
   }
 
-  /** The process that runs in the session's living terminal. */
-  async processIn(owner: SessionId): Promise<ProcessIdentity | undefined> {
-    if (!(await this.#isLiving(owner))) return undefined;
-    const process = await readRecord(this.#directoryOf(owner)).catch(() => undefined);
-    return process && isAlive(process) ? process : undefined;
+  /** The process that runs in the session's living terminal: never that of one which is about to be closed. */
+  processIn(owner: SessionId): Promise<ProcessIdentity | undefined> {
+    return this.#order.run(owner, async () => {
+      if (!(await this.#isLiving(owner))) return undefined;
+      const process = await readRecord(this.#directoryOf(owner)).catch(() => undefined);
+      return process && isAlive(process) ? process : undefined;
+    });
   }
 
   /** What we see and type at the session's terminal. */
@@ -87,7 +91,7 @@ export class TmuxTerminals implements Terminals {
   }
 
   close(owner: SessionId): Promise<void> {
-    return this.#inOrder(owner, () => this.#end(owner));
+    return this.#order.run(owner, () => this.#end(owner));
   }
 
   async reap(living: ReadonlySet<SessionId>): Promise<void> {
@@ -97,12 +101,6 @@ export class TmuxTerminals implements Terminals {
   detach(): void {
     for (const view of this.#views) view.end();
     this.#views.clear();
-  }
-
-  #inOrder<Value>(owner: SessionId, work: () => Promise<Value>): Promise<Value> {
-    const order = this.#order.get(owner) ?? new Serial();
-    this.#order.set(owner, order);
-    return order.run(work);
   }
 
   /** The sessions that have a terminal here. One that another data directory owns is none of ours. */

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { terminalDriver } from '../../src/drivers/terminal/driver.ts';
+import { TerminalOrder } from '../../src/terminal/terminal-order.ts';
 import { TmuxTerminals } from '../../src/terminal/tmux-terminals.ts';
 import type { AgentKit } from './kit.ts';
 
@@ -10,7 +11,7 @@ const key = 'sk-scripted-key-0000';
 /** Claude Code at its own screen, on the scripted model: a home in which all that it asks at its first start is answered. */
 export const claudeScreenKit: AgentKit = {
   name: 'claude',
-  driver: () => terminalDriver({ clock: systemClock }),
+  driver: () => terminalDriver({ clock: systemClock, order: new TerminalOrder() }),
   profile(program, directory, model) {
     const home = join(directory, 'home');
     mkdirSync(home, { recursive: true });
@@ -37,6 +38,7 @@ export const claudeScreenKit: AgentKit = {
   },
   async cleanUp(directory) {
     const report = (): void => undefined;
-    await new TmuxTerminals({ clock: systemClock, dataDir: directory, report }).reap(new Set());
+    const order = new TerminalOrder();
+    await new TmuxTerminals({ clock: systemClock, dataDir: directory, order, report }).reap(new Set());
   },
 };

@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/base/clock.ts';
 import type { SessionId } from '../../src/base/ids.ts';
 import { readLine } from '../../src/drivers/terminal/transcript.ts';
+import { TerminalOrder } from '../../src/terminal/terminal-order.ts';
 import { TmuxTerminals } from '../../src/terminal/tmux-terminals.ts';
 import { AgentBench, type Talk } from './agent-bench.ts';
 import { claudeScreenKit } from './claude-screen-kit.ts';
@@ -27,7 +28,8 @@ const transcripts = join(corpus, 'claude', version, 'transcript');
 const screens = join(corpus, 'screens', 'claude', version);
 for (const path of [transcripts, screens]) mkdirSync(path, { recursive: true });
 const report = (): void => undefined;
-const terminals = new TmuxTerminals({ clock: systemClock, dataDir: bench.directory, report });
+const order = new TerminalOrder();
+const terminals = new TmuxTerminals({ clock: systemClock, dataDir: bench.directory, order, report });
 
 interface Scene {
   readonly talk: Talk;

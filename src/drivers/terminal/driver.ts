@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { resolveProgram } from '../../processes/command.ts';
 import { findProgramVersion } from '../../processes/program-version.ts';
+import type { TerminalOrder } from '../../terminal/terminal-order.ts';
 import { tmuxMissing } from '../../terminal/tmux.ts';
 import type { AgentProfile, Capabilities, Driver, Probe } from '../port.ts';
 import { environmentOf } from './launch.ts';
@@ -24,9 +25,21 @@ const capabilities: Capabilities = {
 };
 
 /** The driver for Claude Code at its own screen, in a terminal that a person may use beside us. */
-export function terminalDriver({ clock }: { readonly clock: Clock }): Driver {
+export function terminalDriver({
+  clock,
+  order,
+}: {
+  readonly clock: Clock;
+  readonly order: TerminalOrder;
+}): Driver {
   const honours = ['model', 'home', 'sandbox', 'onQuestion'] as const;
-  return { kind: 'terminal', capabilities, honours, probe, open: (request) => openScreen(request, clock) };
+  return {
+    kind: 'terminal',
+    capabilities,
+    honours,
+    probe,
+    open: (request) => openScreen(request, clock, order),
+  };
 }
 
 async function probe(profile: AgentProfile): Promise<Probe> {

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { pause } from '../../base/pause.ts';
 import { isAlive, type ProcessIdentity } from '../../processes/process-identity.ts';
+import type { TerminalOrder } from '../../terminal/terminal-order.ts';
 import { TmuxTerminals } from '../../terminal/tmux-terminals.ts';
 import type { Opened, OpenRequest } from '../port.ts';
 import { ScreenConversation } from './conversation.ts';
@@ -20,21 +21,21 @@ const askedForMs = 10_000;
 const betweenLooksMs = 100;
 
 /** Opens the conversation of a session: the agent whose terminal lives, else one that resumes the conversation or begins it. */
-export async function openScreen(request: OpenRequest, clock: Clock): Promise<Opened> {
+export async function openScreen(request: OpenRequest, clock: Clock, order: TerminalOrder): Promise<Opened> {
   try {
-    return await open(request, clock);
+    return await open(request, clock, order);
   } catch (error) {
     return failed('AGENT_FAILED', error instanceof Error ? error.message : String(error));
   }
 }
 
-async function open(request: OpenRequest, clock: Clock): Promise<Opened> {
+async function open(request: OpenRequest, clock: Clock, order: TerminalOrder): Promise<Opened> {
   const { sessionId, directory } = request;
   const noises: string[] = [];
   const report = (what: string, data: Readonly<Record<string, unknown>>): void =>
     void noises.push(`${what} ${JSON.stringify(data)}`);
   // A session's directory lies in `sessions` of its data directory, whose terminals are in one tmux.
-  const terminals = new TmuxTerminals({ clock, dataDir: dirname(dirname(directory)), report });
+  const terminals = new TmuxTerminals({ clock, dataDir: dirname(dirname(directory)), order, report });
   const living = await terminals.processIn(sessionId);
   if (!living && request.adoptOnly)
     return { ok: false, code: 'NOT_RUNNING', message: 'no terminal of this session has a living agent' };
