@@ -239,8 +239,11 @@ export class ScreenConversation implements Conversation {
     if (!seen || seen.isBusy || !holds(seen, turn.text)) return;
     await feed.drain();
     if (live.state.turn?.id !== turn.id || live.state.turn.hasWorked) return;
-    live.rewind(turn.id);
-    if (turn.deliveryId !== undefined) await this.#screen.clear();
+    // Who hears of the end may send at once: that text comes when the composer is clear.
+    await this.#sending.run(async () => {
+      live.rewind(turn.id);
+      if (turn.deliveryId !== undefined && !live.state.turn) await this.#screen.clear();
+    });
   }
 
   async #die(): Promise<void> {
