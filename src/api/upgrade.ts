@@ -53,7 +53,8 @@ export class Upgrades {
       ? await this.#fetch(request, { incoming, upgrade })
       : problemResponse(this.#badRequest);
     const takes = taken as Taken | undefined;
-    if (!takes) return refuse(socket, response);
+    if (!takes)
+      return refuse(socket, response.ok ? await notUpgradable(response, this.#badRequest) : response);
     if (socket.destroyed) return takes.abandon();
     const onClose = takes.abandon;
     socket.once('close', onClose);
@@ -83,6 +84,12 @@ function requestOf(incoming: IncomingMessage): Request | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Only terminals are upgraded to: what would answer anything else, a stream above all, is not read. */
+async function notUpgradable(response: Response, problem: StemmaError): Promise<Response> {
+  await response.body?.cancel();
+  return problemResponse(problem);
 }
 
 async function refuse(socket: Duplex, response: Response): Promise<void> {

@@ -34,6 +34,8 @@ export async function answerExecution(
   if (waitsForLimit(waiting)) return decide(context, runsIn, given, call);
   const { questionId, choices = [] } = waiting;
   if (questionId === undefined) return notAsked(id);
+  if (body.questionId !== undefined && body.questionId !== questionId)
+    return otherQuestion(found.value, waiting);
   if (choices.length > 0 && !choices.includes(given)) return notOffered(given, choices);
   if (await context.sessions.of(runsIn).answer(questionId, given)) return { ok: true, value: undefined };
   const message = `The question of ${found.value.id} is not open any more.`;
@@ -95,6 +97,11 @@ async function isBelow(
     at = parentId === null ? undefined : await store.read(() => ask('execution', parentId));
   }
   return false;
+}
+
+function otherQuestion({ id, state }: Asking, { text }: Waiting): Extract<Answer<void>, { ok: false }> {
+  const message = `${id} asks something else now: ${text ?? ''}`;
+  return { ok: false, code: 'ILLEGAL_STATE', message, data: { state } };
 }
 
 function notAsked(id: ExecutionId): Extract<Answer<void>, { ok: false }> {

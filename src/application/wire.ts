@@ -26,11 +26,11 @@ function at(ms: number | null | undefined): string | null {
 
 function toWaiting(waiting: Waiting | null): wire.Waiting | null {
   if (!waiting) return null;
-  const { for: waitsFor, since, until, text, choices } = waiting;
+  const { for: waitsFor, since, until, text, choices, questionId } = waiting;
   return {
     for: waitsFor,
     since: toInstant(since),
-    ...present({ until: at(until), text, choices: choices ? [...choices] : undefined }),
+    ...present({ until: at(until), text, choices: choices ? [...choices] : undefined, questionId }),
   };
 }
 

@@ -45,6 +45,7 @@ export const waiting = z
       .optional()
       .meta({ description: 'The question, or what the agent said about the limit.' }),
     choices: z.array(z.string()).optional(),
+    questionId: z.string().optional().meta({ description: 'Names the question, for its answer.' }),
   })
   .meta({
     id: 'Waiting',

@@ -15,6 +15,9 @@ export interface PreparationParts {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** How long what was read when an opening began counts as read at its launch. */
+const freshMs = 5000;
+
 interface Agent {
   readonly profile: AgentProfile;
   readonly driver: Driver;
@@ -23,7 +26,7 @@ interface Agent {
 /**
  * What comes before each launch of this agent: its version is the one that is pinned, and its secrets are had anew.
  * Undefined when the profile says neither. The secrets are read once now, so that an agent that is only adopted cannot tell
- * them either; the first launch takes these, and each later one reads them again.
+ * them either; a launch that comes at once takes these, and each later one reads them again.
  */
 export async function prepareLaunches(
   agent: Agent,
@@ -31,11 +34,14 @@ export async function prepareLaunches(
 ): Promise<PrepareLaunch | undefined> {
   const { profile, driver } = agent;
   if (profile.secrets === undefined && profile.version === undefined) return undefined;
+  const { clock } = parts;
+  const readAt = clock.monotonic();
   let early: LaunchPermit | undefined = await readSecrets(profile, parts);
   return async () => {
     const mismatch = profile.version === undefined ? undefined : await pinned(profile, driver);
     if (mismatch !== undefined) return { ok: false, message: mismatch };
-    const permit = early ?? (await readSecrets(profile, parts));
+    const isFresh = early?.ok === true && clock.monotonic() - readAt < freshMs;
+    const permit = isFresh && early ? early : await readSecrets(profile, parts);
     early = undefined;
     return permit;
   };

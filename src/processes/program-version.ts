@@ -38,7 +38,16 @@ function print(
   env: Readonly<Record<string, string>>,
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const options = { env: { ...env }, timeout: printMs, encoding: 'utf8' as const };
-    execFile(program, args, options, (error, stdout) => resolve(error ? undefined : stdout));
+    const options = {
+      env: { ...env },
+      timeout: printMs,
+      killSignal: 'SIGKILL',
+      encoding: 'utf8',
+    } as const;
+    const child = execFile(program, args, options, (error, stdout) => resolve(error ? undefined : stdout));
+    // What it started may hold its output open for longer.
+    child.once('exit', (code) => {
+      if (code === null) resolve(undefined);
+    });
   });
 }

@@ -2,7 +2,7 @@ import { FreshIds } from '../base/ids.ts';
 import type { SessionId } from '../base/ids.ts';
 import { assertNever } from '../base/assert-never.ts';
 import { reach } from '../base/faults.ts';
-import type { AgentError, AgentProfile, DriverEvent } from '../drivers/port.ts';
+import type { AgentError, DriverEvent } from '../drivers/port.ts';
 import { agentWaits } from '../ledger/agent-process.ts';
 import type { Failure, Waiting } from '../ledger/execution.ts';
 import { agentUsed } from '../ledger/spending.ts';
@@ -98,9 +98,7 @@ export async function observe(
       );
       return 'mayDeliver';
     case 'waiting':
-      await store.decide(() =>
-        agentWaits({ ...common, waiting: waitingOf(event, common.now, open.profile) }),
-      );
+      await store.decide(() => agentWaits({ ...common, waiting: waitingOf(event, common.now, open) }));
       return 'nothing';
     case 'resumed':
       await store.decide(() => agentWaits({ ...common, waiting: null }));
@@ -120,10 +118,10 @@ export async function observe(
 function waitingOf(
   { waitsFor, text, questionId, choices, declines, until }: Extract<DriverEvent, { type: 'waiting' }>,
   since: number,
-  { questionTimeoutMs }: AgentProfile,
+  { profile: { questionTimeoutMs }, driver }: OpenSession,
 ): Waiting {
-  const isTimed = waitsFor === 'input' && questionTimeoutMs !== undefined;
-  const limit = isTimed ? since + questionTimeoutMs : until;
+  const isTimed = waitsFor === 'input' && driver.honours.includes('questionTimeoutMs');
+  const limit = isTimed && questionTimeoutMs !== undefined ? since + questionTimeoutMs : until;
   return {
     for: waitsFor,
     since,

@@ -26,8 +26,10 @@ export function redacted(event: DriverEvent, clean: (text: string) => string): D
     case 'exited':
       return { ...event, reason: clean(event.reason) };
     case 'turnStarted':
-    case 'taken':
+      return event.typed ? { ...event, typed: { ...event.typed, text: clean(event.typed.text) } } : event;
     case 'typed':
+      return { ...event, typed: { ...event.typed, text: clean(event.typed.text) } };
+    case 'taken':
     case 'taskTold':
     case 'usage':
     case 'resumed':
