@@ -2,18 +2,24 @@ import { FreshIds } from '../base/ids.ts';
 import type { SessionId } from '../base/ids.ts';
 import { assertNever } from '../base/assert-never.ts';
 import { reach } from '../base/faults.ts';
-import type { AgentError, DriverEvent } from '../drivers/port.ts';
+import type { AgentError, AgentProfile, Capabilities, Driver, DriverEvent } from '../drivers/port.ts';
 import { agentWaits } from '../ledger/agent-process.ts';
 import type { Failure, Waiting } from '../ledger/execution.ts';
 import { agentUsed } from '../ledger/spending.ts';
 import { taskEnded, taskStarted } from '../ledger/tasks.ts';
 import { agentEnded } from '../ledger/turn-end.ts';
 import { agentStarted, agentToldOfTask, agentTook, agentTyped } from '../ledger/turn-start.ts';
-import { capabilitiesOf, type OpenSession } from './opening.ts';
 import type { TurnsContext } from './ports.ts';
 
 /** An event of a driver, apart from the end of its process, which is a matter of its own. */
 export type LedgerDriverEvent = Exclude<DriverEvent, { type: 'exited' }>;
+
+/** Whose event it is: what its program can prove, and what its profile says. */
+export interface ToldBy {
+  readonly capabilities: Capabilities;
+  readonly profile: AgentProfile;
+  readonly driver: Pick<Driver, 'honours'>;
+}
 
 /** Whether something may now be sent that could not before. */
 export type Consequence = 'mayDeliver' | 'nothing';
@@ -23,10 +29,10 @@ export async function observe(
   context: TurnsContext,
   sessionId: SessionId,
   event: LedgerDriverEvent,
-  open: OpenSession,
+  from: ToldBy,
 ): Promise<Consequence> {
-  const { negativeProof, wakesByItself } = capabilitiesOf(open);
-  const isCounted = open.profile.usage !== 'none';
+  const { negativeProof, wakesByItself } = from.capabilities;
+  const isCounted = from.profile.usage !== 'none';
   const { store, clock, ids, node } = context;
   const fresh = new FreshIds(ids);
   const common = { now: clock.now(), sessionId, fresh };
@@ -98,7 +104,7 @@ export async function observe(
       );
       return 'mayDeliver';
     case 'waiting':
-      await store.decide(() => agentWaits({ ...common, waiting: waitingOf(event, common.now, open) }));
+      await store.decide(() => agentWaits({ ...common, waiting: waitingOf(event, common.now, from) }));
       return 'nothing';
     case 'resumed':
       await store.decide(() => agentWaits({ ...common, waiting: null }));
@@ -118,7 +124,7 @@ export async function observe(
 function waitingOf(
   { waitsFor, text, questionId, choices, declines, until }: Extract<DriverEvent, { type: 'waiting' }>,
   since: number,
-  { profile: { questionTimeoutMs }, driver }: OpenSession,
+  { profile: { questionTimeoutMs }, driver }: ToldBy,
 ): Waiting {
   const isTimed = waitsFor === 'input' && driver.honours.includes('questionTimeoutMs');
   const limit = isTimed && questionTimeoutMs !== undefined ? since + questionTimeoutMs : until;

@@ -11,6 +11,7 @@ import type {
 import { processGone, sessionOpened } from '../ledger/agent-process.ts';
 import { ask } from '../ledger/questions.ts';
 import type { Session } from '../ledger/session.ts';
+import { observe } from './observe.ts';
 import type { TurnsContext } from './ports.ts';
 import { resolveAfterOpen } from './recovery.ts';
 import { redacted } from './redacted.ts';
@@ -86,7 +87,14 @@ export async function openConversation(
     ...(prepareLaunch ? { prepareLaunch } : {}),
   };
   const { session, opened } = await openDriver(context, known, driver, request, opening);
-  if (!opened.ok) return { ...opened, message: context.redact(opened.message) };
+  if (!opened.ok) {
+    // What the process before had said is not said again: a turn that it ended well has ended well.
+    await early.drain(
+      (event) => tellOld(context, known, event, agent),
+      () => false,
+    );
+    return { ...opened, message: context.redact(opened.message) };
+  }
   for (const what of unhonoured(agent.profile, driver))
     context.report('agent.unhonoured', { sessionId: known.id, agent: known.agent, what });
   const current: OpenSession = { conversation: opened.conversation, driver, profile: agent.profile };
@@ -104,6 +112,17 @@ export async function openConversation(
   isSettled = true;
   if (!early.isDead) await tellOpened(context, session, opened.conversation);
   return { ok: true, open: current, pending, isDead: early.isDead };
+}
+
+/** An event of a process that is gone, without a conversation that could follow it. */
+async function tellOld(
+  context: TurnsContext,
+  { id }: Session,
+  event: DriverEvent,
+  { driver, profile }: { readonly driver: Driver; readonly profile: AgentProfile },
+): Promise<void> {
+  if (event.type === 'exited') return;
+  await observe(context, id, event, { driver, profile, capabilities: driver.capabilities });
 }
 
 /** What is said before the old process is accounted for: kept, and told in order. */

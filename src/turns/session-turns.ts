@@ -325,7 +325,10 @@ export class SessionTurns {
   async #handle(event: DriverEvent, open: OpenSession): Promise<void> {
     if (event.type === 'exited') return this.#died(event, open.conversation);
     if (event.type === 'turnStarted') this.#deaths = 0;
-    const consequence = await observe(this.#context, this.sessionId, event, open);
+    const consequence = await observe(this.#context, this.sessionId, event, {
+      ...open,
+      capabilities: capabilitiesOf(open),
+    });
     if (event.type === 'turnStarted' || event.type === 'taken') await this.#stopCancelled(open);
     if (event.type === 'turnEnded' && (await withdrawLeftovers(this.#context, this.sessionId, open)))
       await this.#lookLater();
@@ -352,6 +355,8 @@ export class SessionTurns {
     this.#open = undefined;
     this.#sending.died();
     await this.#bury(conversation, { reason, position });
+    // Nothing comes from it any more: what it was listened to with is let go.
+    await conversation.detach();
     this.#deaths++;
     const turn = await this.#laneTurn();
     if (turn?.state !== 'starting' || this.#deaths < deathLimit) {
