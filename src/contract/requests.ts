@@ -94,11 +94,9 @@ export const answerBody = z
   .strictObject({
     choice: textOf(10_000, 1).optional().meta({ description: 'One of the choices that it shows.' }),
     text: textOf(100_000, 1).optional().meta({ description: 'Where no choices are offered.' }),
-    questionId: textOf(1_000, 1)
-      .optional()
-      .meta({
-        description: 'Which question is meant, as `waiting` shows it: refused when another one is open.',
-      }),
+    questionId: textOf(1_000, 1).optional().meta({
+      description: 'Which question is meant, as `waiting` shows it: refused when another one is open.',
+    }),
   })
   .refine((body) => (body.choice === undefined) !== (body.text === undefined), 'needs either choice or text')
   .meta({
