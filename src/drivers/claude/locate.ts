@@ -23,11 +23,13 @@ export async function locateCall(stream: ClaudeStream, call: ToolCall): Promise<
     : { state: 'ended' };
 }
 
-/** It comes from a program that the agent has started: of the turn that runs, or of one that outlived its own. */
+/**
+ * Every call of Claude's own is named, so this one comes from a program that it has started: in the turn that runs, or in
+ * one that is over and left the program behind. Which turn is not proven, also where only one runs.
+ */
 function locateNameless(state: ClaudeState): Located {
-  const nativeTurnId = runningTurn(state);
-  if (nativeTurnId === undefined) return { state: 'ended' };
-  return liveTasks(state).length > 0 ? { state: 'unknown' } : { state: 'running', nativeTurnId };
+  const isQuiet = runningTurn(state) === undefined && liveTasks(state).length === 0;
+  return { state: isQuiet ? 'ended' : 'unknown' };
 }
 
 function runningTurn({ turn }: ClaudeState): string | undefined {

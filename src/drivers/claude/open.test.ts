@@ -158,6 +158,19 @@ describe('an interruption', () => {
   });
 });
 
+describe('a call that does not say which one it is', () => {
+  it('is of no turn that is proven while one runs, and of an ended one while nothing does', async () => {
+    const conversation = await talk();
+    expect(await conversation.locate({ meta: {} })).toEqual({ state: 'ended' });
+    await conversation.start({ id: 't1', text: 'work' });
+    await expect.poll(() => count('turnStarted'), { timeout: 10_000 }).toBe(1);
+    expect(await conversation.locate({ meta: {} })).toEqual({ state: 'unknown' });
+    await conversation.interrupt();
+    await expect.poll(() => count('turnEnded'), { timeout: 10_000 }).toBe(1);
+    expect(await conversation.locate({ meta: {} })).toEqual({ state: 'ended' });
+  });
+});
+
 describe('a launch', () => {
   it('of a program that exits with its first answer has failed, or its exit is told', async () => {
     const result = await open({}, { EXITS_AT_ONCE: 'yes' });
