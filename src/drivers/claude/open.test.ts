@@ -7,6 +7,7 @@ import { Ids } from '../../base/ids.ts';
 import { identityOf, isAlive } from '../../processes/process-identity.ts';
 import type { Conversation, DriverEvent, Opened, OpenRequest } from '../port.ts';
 import { claudeDriver } from './driver.ts';
+import { SentLog } from './sent-log.ts';
 
 /* A program that speaks as Claude Code does, without a model: it answers each text, or does what the text says. */
 const program = `
@@ -155,6 +156,7 @@ describe('an interruption', () => {
     await expect.poll(() => count('turnEnded'), { timeout: 10_000 }).toBe(2);
     expect(await conversation.evidence('s1')).toMatchObject({ state: 'consumed' });
     expect(await conversation.withdraw('s1')).toBe('taken');
+    expect(new SentLog(join(root, 'session')).past.get('s1')).toMatchObject({ fate: 'consumed' });
   });
 });
 

@@ -104,9 +104,10 @@ export class SentLog {
    * more. Throws when the disk refuses.
    */
   settle(at: number, state: ClaudeState): void {
-    for (const { id, state: known } of state.texts.values()) {
+    for (const [uuid, { id, state: known }] of state.texts) {
       if (known !== 'taken' && known !== 'withdrawn') continue;
-      if (this.texts.has(id) && !this.past.has(id))
+      // Another attempt of the same text is another text.
+      if (this.texts.get(id)?.uuid === uuid && !this.past.has(id))
         this.append({ t: 'fate', id, fate: known === 'taken' ? 'consumed' : 'absent', at });
     }
   }
