@@ -1,4 +1,13 @@
-import { appendFileSync, mkdirSync, truncateSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { assertNever } from '../../base/assert-never.ts';
@@ -32,6 +41,16 @@ const entry = z.discriminatedUnion('t', [
     fate: z.enum(['consumed', 'absent']),
     at: z.number().optional(),
   }),
+  /** What a log that was made shorter keeps of the conversation before its current process. */
+  z.object({ t: z.literal('before'), lastId: z.string().optional(), hasHistory: z.boolean() }),
+  /** Likewise of a text: how often it was about to be written, and, if that was in an earlier process, the last UUID. */
+  z.object({
+    t: z.literal('earlier'),
+    id: z.string(),
+    attempts: z.number(),
+    uuid: z.string().optional(),
+    fate: z.enum(['consumed', 'absent']).optional(),
+  }),
 ]);
 
 /** One line of the log, but for rests. */
@@ -57,6 +76,8 @@ export interface PastText {
 }
 
 const restsKept = 20;
+// So many lines more than are kept are worth a new file.
+const spareLines = 200;
 
 /** The log of one session's directory. Reading it again gives the same state. */
 export class SentLog {
@@ -74,6 +95,7 @@ export class SentLog {
   /** How often each text was about to be written. */
   readonly attempts = new Map<string, number>();
   #rests: Rest[] = [];
+  #lines = 0;
 
   /** Reads what is there. Throws when the directory cannot be used, or the log in it cannot be read. */
   constructor(directory: string) {
@@ -82,12 +104,14 @@ export class SentLog {
     for (const line of readWholeLines(this.#file)) {
       const parsed = entry.safeParse(parseJson(line));
       if (parsed.success) this.#apply(parsed.data);
+      this.#lines++;
     }
   }
 
   /** Notes one thing. When this returns, our death cannot lose it. Throws when the disk refuses. */
   append(noted: SentEntry): void {
     appendFileSync(this.#file, `${JSON.stringify(noted)}\n`, { mode: 0o600 });
+    this.#lines++;
     this.#apply(noted);
   }
 
@@ -95,8 +119,59 @@ export class SentLog {
   rest(at: number, state: ClaudeState): void {
     const last = this.#rests.at(-1);
     if (last && last.at >= at) return;
-    appendFileSync(this.#file, `${JSON.stringify({ t: 'rest', at, state: writeRest(state) })}\n`);
+    appendFileSync(this.#file, lineOf({ at, state }));
+    this.#lines++;
     this.#addRest({ at, state: restOf(state) });
+    this.#compact();
+  }
+
+  /**
+   * Makes the log shorter when that is worth it: reading the new one gives the same state. It takes the place of the old one
+   * by a rename, so at every moment one of the two is there, whole. Throws when the disk refuses; the old one stays.
+   */
+  #compact(): void {
+    if (this.#lines < spareLines) return;
+    const kept = [
+      ...this.#keptEntries().map((one) => `${JSON.stringify(one)}\n`),
+      ...this.#rests.map((one) => lineOf(one)),
+    ];
+    if (this.#lines < kept.length + spareLines) return;
+    const next = `${this.#file}.next`;
+    writeFileSync(next, kept.join(''), { mode: 0o600 });
+    const fd = openSync(next, 'r');
+    // Else a power cut could leave an empty file under the name.
+    fsyncSync(fd);
+    closeSync(fd);
+    renameSync(next, this.#file);
+    this.#lines = kept.length;
+  }
+
+  #keptEntries(): SentEntry[] {
+    const { base, usd, open, lastId, hasHistory } = this;
+    return [
+      { t: 'before', hasHistory, ...(lastId === undefined ? {} : { lastId }) },
+      ...[...this.attempts].flatMap(([id, attempts]) => this.#earlierOf(id, attempts)),
+      { t: 'process', base, ...(usd === undefined ? {} : { usd }) },
+      ...(open ? [{ t: 'open', ...open } as const] : []),
+      ...[...this.texts.values()].flatMap((text) => this.#entriesOf(text)),
+    ];
+  }
+
+  #earlierOf(id: string, attempts: number): SentEntry[] {
+    // The last attempt of a text of the current process has lines of its own.
+    if (this.texts.has(id)) return attempts > 1 ? [{ t: 'earlier', id, attempts: attempts - 1 }] : [];
+    const { uuid, fate } = this.past.get(id) ?? {};
+    const known = { ...(uuid === undefined ? {} : { uuid }), ...(fate === undefined ? {} : { fate }) };
+    return [{ t: 'earlier', id, attempts, ...known }];
+  }
+
+  #entriesOf({ id, uuid, isSteered, outcome }: SentText): SentEntry[] {
+    const { fate, at } = this.past.get(id) ?? {};
+    return [
+      { t: 'text', id, uuid, ...(isSteered ? { steered: true } : {}) },
+      ...(outcome === 'intended' ? [] : [{ t: 'wrote', id, outcome } as const]),
+      ...(fate === undefined ? [] : [{ t: 'fate', id, fate, ...(at === undefined ? {} : { at }) } as const]),
+    ];
   }
 
   /**
@@ -174,6 +249,16 @@ export class SentLog {
         this.past.set(noted.id, { uuid, fate: noted.fate, ...at });
         return;
       }
+      case 'before':
+        this.lastId = noted.lastId;
+        this.hasHistory = noted.hasHistory;
+        return;
+      case 'earlier': {
+        const { id, attempts, uuid, fate } = noted;
+        this.attempts.set(id, attempts);
+        if (uuid !== undefined) this.past.set(id, fate === undefined ? { uuid } : { uuid, fate });
+        return;
+      }
       default:
         assertNever(noted);
     }
@@ -196,6 +281,10 @@ export class SentLog {
     this.base = base;
     this.usd = usd ?? this.usd;
   }
+}
+
+function lineOf({ at, state }: Rest): string {
+  return `${JSON.stringify({ t: 'rest', at, state: writeRest(state) })}\n`;
 }
 
 // We may have died within a line: what has no newline never counted, and must not swallow the next one.
