@@ -3,13 +3,23 @@ import type { Signal } from './signal.ts';
 import type { SessionState } from './state.ts';
 import {
   type AskedQuestion,
+  noise,
   readRecorded,
   toChild,
   toPermission,
   toQuestion,
   toStatus,
 } from './read-event.ts';
-import { messageList, permissionList, questionList, type Recorded, sessionList, statusMap } from './wire.ts';
+import {
+  partShape,
+  permissionList,
+  questionList,
+  rawMessage,
+  rawMessageList,
+  type Recorded,
+  sessionList,
+  statusMap,
+} from './wire.ts';
 
 /** What the server says of a session at one moment. */
 export interface Reading {
@@ -22,6 +32,8 @@ export interface Reading {
   readonly questions: readonly AskedQuestion[];
   /** For each task that we know of: its last messages, and whether it is idle. */
   readonly tasks: readonly Signal[];
+  /** What of the record has no shape that is known. */
+  readonly unread: readonly Signal[];
 }
 
 const messagesRead = 200;
@@ -31,7 +43,9 @@ export async function readSession(api: OpencodeApi, state: SessionState): Promis
   const { sessionId } = state;
   // The status first: a session that is idle now has finished what the list shows.
   const statuses = await api.read('/session/status', statusMap);
-  const messages = await api.read(`/session/${sessionId}/message?limit=${messagesRead}`, messageList);
+  const { messages, unread } = readable(
+    await api.read(`/session/${sessionId}/message?limit=${messagesRead}`, rawMessageList),
+  );
   const children = await api.read(`/session/${sessionId}/children`, sessionList);
   const permissions = await api.read('/permission', permissionList);
   const questions = await api.read('/question', questionList);
@@ -44,7 +58,27 @@ export async function readSession(api: OpencodeApi, state: SessionState): Promis
     children: children.flatMap(toChild),
     questions: [...permissions.map(toPermission), ...questions.map(toQuestion)],
     tasks,
+    unread,
   };
+}
+
+/** One message or part in an unknown shape is passed over, so that the others can be read. */
+export function readable(list: readonly unknown[]): Pick<Reading, 'messages' | 'unread'> {
+  const unread: Signal[] = [];
+  const messages = list.flatMap((raw): Recorded[] => {
+    const message = rawMessage.safeParse(raw);
+    if (!message.success) {
+      unread.push(noise('a message in a shape that is not known', raw));
+      return [];
+    }
+    const parts = message.data.parts.flatMap((part) => {
+      const read = partShape.safeParse(part);
+      if (!read.success) unread.push(noise('a part of a message in a shape that is not known', part));
+      return read.success ? [read.data] : [];
+    });
+    return [{ info: message.data.info, parts }];
+  });
+  return { messages, unread };
 }
 
 /** What became of sub-agents in the background. Throws `Unreadable`. */
@@ -61,7 +95,7 @@ export async function readTasks(api: OpencodeApi, taskIds: readonly string[]): P
 
 async function readTask(api: OpencodeApi, taskId: string): Promise<Signal[]> {
   try {
-    const messages = await api.read(`/session/${taskId}/message?limit=2`, messageList);
+    const { messages } = readable(await api.read(`/session/${taskId}/message?limit=2`, rawMessageList));
     return messages.flatMap(readRecorded);
   } catch (error) {
     if (error instanceof Unreadable && error.status !== undefined) return [];

@@ -77,6 +77,7 @@ describe.each(corpus)('recorded traffic: $name', ({ name, state, signals, record
       children: [],
       questions: [],
       tasks: [],
+      unread: [],
     };
     for (let cut = 0; cut <= signals.length; cut++) {
       const before = reduceAll(state, signals.slice(0, cut));
@@ -107,6 +108,7 @@ describe.each(corpus)('recorded traffic: $name', ({ name, state, signals, record
       children: [],
       questions: [],
       tasks: [],
+      unread: [],
     };
     const { events } = reduceAll(fresh, [pastOf(reading, fresh), ...replay(reading, false)]);
     expect(events).toEqual([]);

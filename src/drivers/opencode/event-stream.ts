@@ -26,6 +26,7 @@ export class EventStream {
   readonly #listener: StreamListener;
   readonly #over = new AbortController();
   #running: Promise<void> | undefined;
+  #current: AbortController | undefined;
 
   constructor(api: OpencodeApi, clock: Clock, listener: StreamListener) {
     this.#api = api;
@@ -38,6 +39,11 @@ export class EventStream {
     this.#running ??= this.#run();
   }
 
+  /** Breaks the connection, so that the stream is opened anew. */
+  reopen(): void {
+    this.#current?.abort();
+  }
+
   /** Stops; nothing is told any more. Resolves when nothing runs. */
   async close(): Promise<void> {
     this.#over.abort();
@@ -48,6 +54,7 @@ export class EventStream {
     const over = this.#over.signal;
     for (let waitMs = firstWaitMs; !over.aborted; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
       const broken = new AbortController();
+      this.#current = broken;
       const signal = AbortSignal.any([over, broken.signal]);
       let hasOpened = false;
       try {

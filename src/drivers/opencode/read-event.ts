@@ -27,12 +27,13 @@ export interface AskedQuestion {
 }
 
 /**
- * What an event of the stream says. `mark`: the session's mark was changed, which we do to know how far the stream was
- * read. Undefined: nothing that matters here. Throws nothing; what has not the shape it should have is told as noise.
+ * What an event of the stream says; no signals: nothing that matters here. `mark`: the session's mark was changed, which
+ * we do to know how far the stream was read.
  */
-export function readEvent(
-  raw: unknown,
-): Signal[] | AskedQuestion | { readonly mark: string; readonly sessionId: string } {
+export type Heard = Signal[] | AskedQuestion | { readonly mark: string; readonly sessionId: string };
+
+/** Reads an event of the stream. Throws nothing; what has not the shape it should have is told as noise. */
+export function readEvent(raw: unknown): Heard {
   const event = eventShape.safeParse(raw);
   if (!event.success) return [noise('an event without a type', raw)];
   const { type, properties } = event.data;
@@ -41,9 +42,7 @@ export function readEvent(
   return reader(properties) ?? [noise(`${type} in a shape that is not known`, properties)];
 }
 
-type Read = ReturnType<typeof readEvent>;
-
-const readers: Readonly<Record<string, (properties: Record<string, unknown>) => Read | undefined>> = {
+const readers: Readonly<Record<string, (properties: Record<string, unknown>) => Heard | undefined>> = {
   'message.updated': ({ info }) => {
     const read = messageInfo.safeParse(info);
     return read.success ? [toMessage(read.data)] : undefined;
@@ -167,7 +166,7 @@ export function toStatus(sessionId: string, { type, message, next }: z.infer<typ
   ];
 }
 
-function toSettled(properties: Record<string, unknown>): Read | undefined {
+function toSettled(properties: Record<string, unknown>): Heard | undefined {
   const read = z.object({ sessionID: z.string(), requestID: z.string() }).safeParse(properties);
   return read.success
     ? [{ type: 'settled', sessionId: read.data.sessionID, questionId: read.data.requestID }]
@@ -241,6 +240,7 @@ function toError({ name, data }: z.infer<typeof errorShape>): OpencodeError {
   };
 }
 
-function noise(what: string, raw: unknown): Signal {
+/** What could not be read, and its beginning. */
+export function noise(what: string, raw: unknown): Signal {
   return { type: 'noise', what: `${what}: ${bounded(JSON.stringify(raw) ?? 'nothing', 300)}` };
 }

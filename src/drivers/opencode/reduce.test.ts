@@ -179,7 +179,15 @@ describe('what opencode tells', () => {
   it('settles by the record what was answered while nobody listened', () => {
     const asked: Signal = { type: 'asked', sessionId, questionId: 'q1', text: 'may I', choices: [] };
     const begun = reduceAll(state, [sending('d1', 'u1'), user('u1'), busy, asks('a1', 'u1'), asked]);
-    const reading = { sessionId, messages: [], status: [], children: [], questions: [], tasks: [] };
+    const reading = {
+      sessionId,
+      messages: [],
+      status: [],
+      children: [],
+      questions: [],
+      tasks: [],
+      unread: [],
+    };
     const found = settledQuestions(reading, begun.state);
     expect(outline(reduceAll(begun.state, found).events)).toEqual(['resumed']);
     const open = { kind: 'permission', count: 1, signal: asked } as const;

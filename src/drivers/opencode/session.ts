@@ -8,13 +8,15 @@ import { OpencodeApi, Unreadable } from './api.ts';
 import { openQuestions, pastOf, readSession, readTasks, replay, settledQuestions } from './catch-up.ts';
 import { readDeadRecord } from './dead-record.ts';
 import { EventStream } from './event-stream.ts';
+import { HeldEvents, isIdleOf, isTimeless } from './held-events.ts';
 import type { Journal } from './journal.ts';
 import { Questions } from './questions.ts';
 import { reduce } from './reduce.ts';
 import type { OpencodeServer } from './server.ts';
 import type { Signal } from './signal.ts';
 import { isOurs, type SessionState } from './state.ts';
-import { type AskedQuestion, markName, readEvent } from './read-event.ts';
+import { type AskedQuestion, type Heard, markName, readEvent } from './read-event.ts';
+import { Waiters } from './waiters.ts';
 import type { Recorded } from './wire.ts';
 
 const livenessMs = 400;
@@ -54,9 +56,10 @@ export class OpencodeSession {
   #state: SessionState;
   #isPast: boolean;
   #isNewProcess: boolean;
-  #held: unknown[] | undefined = [];
+  readonly #held = new HeldEvents();
+  readonly #toldUnread = new Set<string>();
   #isMuted = false;
-  #waiters: (() => void)[] = [];
+  readonly #waiters: Waiters;
   #marks = 0;
   #markSeen = '';
   #cancelCheck: CancelTimer | undefined;
@@ -69,6 +72,7 @@ export class OpencodeSession {
     this.request = request;
     this.server = server;
     this.clock = clock;
+    this.#waiters = new Waiters(clock, () => this.hasExited || this.#isMuted);
     this.api = new OpencodeApi(server);
     this.questions = new Questions(this.api, request.profile);
     this.#journal = journal;
@@ -76,9 +80,12 @@ export class OpencodeSession {
     this.#isPast = isNew;
     this.#isNewProcess = isNewProcess;
     this.#stream = new EventStream(this.api, clock, {
-      onOpen: () => void this.#readings.run(() => this.#catchUp()),
+      onOpen: () => {
+        const { generation } = this.#held;
+        void this.#readings.run(() => this.#catchUp(generation));
+      },
       onBroken: () => {
-        this.#held = [];
+        this.#held.restart();
         this.#check();
       },
       onEvent: (event) => this.#hear(event),
@@ -102,7 +109,7 @@ export class OpencodeSession {
 
   /** Resolves once the record was read and the stream is heard; false at the deadline, or when the process has died. */
   async ready(withinMs: number): Promise<boolean> {
-    return (await this.until(() => (this.#held === undefined ? true : undefined), withinMs)) ?? false;
+    return (await this.until(() => (this.#held.isHolding ? undefined : true), withinMs)) ?? false;
   }
 
   /** Takes in a signal, at its place in the order. */
@@ -120,25 +127,12 @@ export class OpencodeSession {
     }
     this.#state = state;
     this.#tell(events);
-    this.#wake();
+    this.#waiters.wake();
   }
 
   /** Resolves with what `read` gives as soon as it is defined; undefined at the deadline, or when nothing is heard any more. */
   until<Value>(read: () => Value | undefined, withinMs: number): Promise<Value | undefined> {
-    return new Promise((resolve) => {
-      const finish = (value: Value | undefined): void => {
-        cancel();
-        this.#waiters = this.#waiters.filter((other) => other !== look);
-        resolve(value);
-      };
-      const look = (): void => {
-        const value = read();
-        if (value !== undefined || this.hasExited || this.#isMuted) finish(value);
-      };
-      const cancel = this.clock.after(withinMs, () => finish(undefined));
-      this.#waiters.push(look);
-      look();
-    });
+    return this.#waiters.until(read, withinMs);
   }
 
   /**
@@ -152,7 +146,7 @@ export class OpencodeSession {
     const answer = await this.api.call('PATCH', `/session/${this.id}`, { metadata: { [markName]: mark } });
     if (answer.outcome !== 'ok') return false;
     const isSeen = (): true | undefined =>
-      this.#markSeen === mark && this.#held === undefined ? true : undefined;
+      this.#markSeen === mark && !this.#held.isHolding ? true : undefined;
     return (await this.until(isSeen, deadline - this.clock.monotonic())) ?? false;
   }
 
@@ -174,7 +168,7 @@ export class OpencodeSession {
       this.take({ type: 'exited', reason: 'it was ended' });
     }
     this.#isMuted = true;
-    this.#wake();
+    this.#waiters.wake();
     return outcome;
   }
 
@@ -184,7 +178,7 @@ export class OpencodeSession {
     this.#over.abort();
     this.#cancelCheck?.();
     this.#cancelDoubt?.();
-    this.#wake();
+    this.#waiters.wake();
     await this.#stream.close();
   }
 
@@ -192,21 +186,20 @@ export class OpencodeSession {
     for (const event of events) if (!this.#isMuted) this.request.emit(event);
   }
 
-  #wake(): void {
-    for (const look of [...this.#waiters]) look();
+  #hear(event: unknown): void {
+    const heard = readEvent(event);
+    if (Array.isArray(heard) && heard.length === 0) return;
+    const outcome = this.#held.add(heard);
+    if (outcome === 'free') this.#takeHeard(heard);
+    if (outcome === 'full') this.#stream.reopen();
   }
 
-  #hear(event: unknown): void {
-    if (this.#held) {
-      this.#held.push(event);
-      return;
-    }
-    const read = readEvent(event);
-    if (Array.isArray(read)) for (const signal of read) this.#takeLive(signal);
-    else if ('mark' in read) {
-      if (read.sessionId === this.id) this.#markSeen = read.mark;
-      this.#wake();
-    } else this.#takeQuestion(read);
+  #takeHeard(heard: Heard): void {
+    if (Array.isArray(heard)) for (const signal of heard) this.#takeLive(signal);
+    else if ('mark' in heard) {
+      if (heard.sessionId === this.id) this.#markSeen = heard.mark;
+      this.#waiters.wake();
+    } else this.#takeQuestion(heard);
   }
 
   #takeLive(signal: Signal): void {
@@ -228,9 +221,19 @@ export class OpencodeSession {
 
   async #lookAgain(): Promise<void> {
     const { turn } = this.#state;
-    if (!turn || this.hasExited) return;
+    // While events are held, a reading is on its way that doubts again.
+    if (!turn || this.#held.isHolding) return;
     const unfinished = turn.newest?.completedAt === undefined ? turn.newest?.messageId : undefined;
-    if (!(await this.#read())) return;
+    const generation = this.#held.hold();
+    const isRead = await this.#read();
+    if (!this.#isNewest(generation)) return;
+    if (!isRead) {
+      this.#letGo();
+      this.#waiters.wake();
+      return this.#doubt();
+    }
+    if (!this.#release()) await this.#catchUp(generation);
+    this.#waiters.wake();
     const now = this.#state.turn;
     if (now && now.newest?.messageId === unfinished && !this.#isAtWork)
       this.take({ type: 'closed', messageId: unfinished ?? '', isBroken: true });
@@ -239,16 +242,41 @@ export class OpencodeSession {
   /** Whether the last reading showed the session at work. */
   #isAtWork = false;
 
-  async #catchUp(): Promise<void> {
-    this.#held ??= [];
-    while (!this.#over.signal.aborted && !this.hasExited) {
-      if (await this.#read()) break;
-      await pause(this.clock, betweenReadsMs, this.#over.signal);
+  async #catchUp(generation: number): Promise<void> {
+    while (this.#isNewest(generation)) {
+      const isRead = await this.#read();
+      if (isRead && this.#isNewest(generation) && this.#release()) break;
+      if (!isRead) await pause(this.clock, betweenReadsMs, this.#over.signal);
     }
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const event of held) this.#hear(event);
-    this.#wake();
+    this.#waiters.wake();
+  }
+
+  /** Whether a reading for this generation is still wanted: none for a newer one will come. */
+  #isNewest(generation: number): boolean {
+    return !this.#over.signal.aborted && !this.hasExited && generation === this.#held.generation;
+  }
+
+  /**
+   * Takes in what was held during a reading. False when that has to be read again: an idle may be older than the turn
+   * which the reading has shown, so it ends nothing; the record behind it tells what was over.
+   */
+  #release(): boolean {
+    let isStale = false;
+    for (const heard of this.#held.take()) {
+      const isRunning = this.#state.turn !== undefined || this.#state.isBusy;
+      isStale ||= isRunning && isIdleOf(heard, this.id);
+      if (!isStale || isTimeless(heard)) this.#takeHeard(heard);
+    }
+    if (isStale) return false;
+    this.#held.release();
+    if (this.#state.turn && !this.#isAtWork) this.#doubt();
+    return true;
+  }
+
+  #letGo(): void {
+    const held = this.#held.take();
+    this.#held.release();
+    for (const heard of held) this.#takeHeard(heard);
   }
 
   /** Reads the record and takes in what it tells; false when it cannot be read now. */
@@ -256,6 +284,7 @@ export class OpencodeSession {
     try {
       const reading = await readSession(this.api, this.#state);
       this.#isAtWork = reading.status.length > 0;
+      for (const signal of reading.unread) this.#tellUnread(signal);
       if (this.#isPast) this.take(pastOf(reading, this.#state));
       this.#isPast = false;
       for (const signal of replay(reading, this.#isNewProcess)) this.take(signal);
@@ -273,6 +302,14 @@ export class OpencodeSession {
     }
   }
 
+  /** What is read again and again is told once. */
+  #tellUnread(signal: Signal): void {
+    const key = JSON.stringify(signal);
+    if (this.#toldUnread.has(key)) return;
+    this.#toldUnread.add(key);
+    this.take(signal);
+  }
+
   #check(): void {
     this.#cancelCheck?.();
     if (this.#isMuted || this.hasExited) return;
@@ -288,11 +325,9 @@ export class OpencodeSession {
   async #bury(): Promise<void> {
     await this.#stream.close();
     const ended = await endGroup(this.server.identity, { graceMs, clock: this.clock });
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const event of held) this.#hear(event);
+    this.#letGo();
     const left = ended === 'unkillable' ? ', and something that it had started cannot be ended' : '';
     this.take({ type: 'exited', reason: `the opencode server is gone${left}` });
-    this.#wake();
+    this.#waiters.wake();
   }
 }

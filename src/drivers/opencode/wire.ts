@@ -112,6 +112,10 @@ export const eventShape = z.object({ type: z.string(), properties: z.looseObject
 
 /** Answer of `GET /session/:id/message`: oldest first. */
 export const messageList = z.array(z.object({ info: messageInfo, parts: z.array(partShape) }));
+/** The same as it came, for whoever passes over what has no known shape. */
+export const rawMessageList = z.array(z.unknown());
+/** One entry, of which no part was read yet. */
+export const rawMessage = z.object({ info: messageInfo, parts: z.array(z.unknown()) });
 /** One entry of that list. */
 export type Recorded = z.infer<typeof messageList>[number];
 /** Answer of `GET /session/status`: who is not in it is idle. */
