@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { z } from 'zod';
+import type { Clock } from '../../base/clock.ts';
 import { parseJson } from '../../base/parse-json.ts';
+import { within } from '../../base/pause.ts';
 import { resolveProgram } from '../../processes/command.ts';
 import type { OpenRequest } from '../port.ts';
 import { placeOf } from './environment.ts';
@@ -15,25 +17,30 @@ const exported = z.object({ messages: messageList });
  * Undefined when that does not work within half a minute.
  */
 export async function readDeadRecord(
-  { profile, cwd }: OpenRequest,
+  { profile, cwd }: Pick<OpenRequest, 'profile' | 'cwd'>,
   sessionId: string,
+  clock: Clock,
 ): Promise<readonly Recorded[] | undefined> {
   const { command, env } = placeOf(profile);
   const [program = '', ...args] = command;
   const resolved = await resolveProgram(program, env, cwd);
   if (!resolved.ok) return undefined;
-  const options = {
-    cwd,
-    env: { ...env },
-    timeout: readMs,
-    maxBuffer: largestBytes,
-    encoding: 'utf8' as const,
-  };
-  const text = await new Promise<string>((resolve) => {
-    execFile(resolved.path, [...args, 'export', sessionId], options, (error, stdout) =>
-      resolve(error ? '' : stdout),
-    );
+  const options = { cwd, env: { ...env }, maxBuffer: largestBytes, encoding: 'utf8' as const };
+  let answer: (text: string) => void = () => undefined;
+  const exporting = new Promise<string>((resolve) => {
+    answer = resolve;
   });
+  const child = execFile(resolved.path, [...args, 'export', sessionId], options, (error, stdout) =>
+    answer(error ? '' : stdout),
+  );
+  const text = await within(clock, readMs, exporting, undefined);
+  if (text === undefined) {
+    // It may ignore SIGTERM, or have left its pipe to somebody: neither holds up the answer.
+    child.kill('SIGKILL');
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    return undefined;
+  }
   return exported.safeParse(parseJson(text)).data?.messages;
 }
 

@@ -39,16 +39,19 @@ export class HeldEvents {
     return 'full';
   }
 
-  /** What was held so far; what comes now is held still. */
-  take(): Heard[] {
+  /**
+   * Hands over what was held, and holds no more. From the first stale event on, only what says the same in any order is handed
+   * over, and events are held still: the answer is false, and the record has to be read again.
+   */
+  handOver(take: (heard: Heard) => void, isStale = (_: Heard): boolean => false): boolean {
     const events = this.#events ?? [];
-    this.#events = [];
-    return events;
-  }
-
-  /** Holds nothing any more. */
-  release(): void {
-    this.#events = undefined;
+    let mustRead = false;
+    for (const heard of events) {
+      mustRead ||= isStale(heard);
+      if (!mustRead || isTimeless(heard)) take(heard);
+    }
+    this.#events = mustRead ? [] : undefined;
+    return !mustRead;
   }
 }
 
@@ -58,7 +61,7 @@ export function isIdleOf(heard: Heard, sessionId: string): boolean {
 }
 
 /** Whether this says the same in any order, so that a reading behind it cannot make it wrong, and may not show it. */
-export function isTimeless(heard: Heard): boolean {
+function isTimeless(heard: Heard): boolean {
   if (!Array.isArray(heard)) return 'mark' in heard;
   return heard.every(({ type }) => ['error', 'removed', 'child', 'settled', 'noise'].includes(type));
 }

@@ -237,8 +237,9 @@ describe('what is held while the record is read', () => {
     for (let i = 0; i < 20_000 && outcome === 'held'; i++) outcome = held.add([]);
     expect(outcome).toBe('full');
     expect(held.generation).toBeGreaterThan(generation);
-    expect(held.take()).toEqual([]);
-    held.release();
+    const told: unknown[] = [];
+    expect(held.handOver((heard) => told.push(heard))).toBe(true);
+    expect(told).toEqual([]);
     expect(held.add([])).toBe('free');
   });
 });

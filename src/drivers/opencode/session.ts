@@ -4,11 +4,10 @@ import { Serial } from '../../base/serial.ts';
 import { endGroup } from '../../processes/group.ts';
 import { isAlive } from '../../processes/process-identity.ts';
 import type { OpenRequest } from '../port.ts';
-import { OpencodeApi, Unreadable } from './api.ts';
-import { openQuestions, pastOf, readSession, readTasks, replay, settledQuestions } from './catch-up.ts';
+import { OpencodeApi } from './api.ts';
 import { readDeadRecord } from './dead-record.ts';
 import { EventStream } from './event-stream.ts';
-import { HeldEvents, isIdleOf, isTimeless } from './held-events.ts';
+import { HeldEvents, isIdleOf } from './held-events.ts';
 import type { Journal } from './journal.ts';
 import { Questions } from './questions.ts';
 import { reduce } from './reduce.ts';
@@ -16,6 +15,7 @@ import type { OpencodeServer } from './server.ts';
 import type { Signal } from './signal.ts';
 import { isOurs, type SessionState } from './state.ts';
 import { type AskedQuestion, type Heard, markName, readEvent } from './read-event.ts';
+import { RecordReader } from './record-reader.ts';
 import { Waiters } from './waiters.ts';
 import type { Recorded } from './wire.ts';
 
@@ -54,10 +54,8 @@ export class OpencodeSession {
   readonly #journal: Journal;
   readonly #stream: EventStream;
   #state: SessionState;
-  #isPast: boolean;
-  #isNewProcess: boolean;
+  readonly #reader: RecordReader;
   readonly #held = new HeldEvents();
-  readonly #toldUnread = new Set<string>();
   #isMuted = false;
   readonly #waiters: Waiters;
   #marks = 0;
@@ -77,8 +75,13 @@ export class OpencodeSession {
     this.questions = new Questions(this.api, request.profile);
     this.#journal = journal;
     this.#state = state;
-    this.#isPast = isNew;
-    this.#isNewProcess = isNewProcess;
+    const host = {
+      api: this.api,
+      state: () => this.#state,
+      take: (signal: Signal) => this.#takeRead(signal),
+      takeQuestion: (asked: AskedQuestion) => this.#takeQuestion(asked),
+    };
+    this.#reader = new RecordReader(host, isNew, isNewProcess);
     this.#stream = new EventStream(this.api, clock, {
       onOpen: () => {
         const { generation } = this.#held;
@@ -152,7 +155,7 @@ export class OpencodeSession {
 
   /** What opencode has on its disk, once its process is dead. Read once. */
   deadRecord(): Promise<readonly Recorded[] | undefined> {
-    this.#deadRecord ??= readDeadRecord(this.request, this.id);
+    this.#deadRecord ??= readDeadRecord(this.request, this.id, this.clock);
     return this.#deadRecord;
   }
 
@@ -202,9 +205,13 @@ export class OpencodeSession {
     } else this.#takeQuestion(heard);
   }
 
-  #takeLive(signal: Signal): void {
+  #takeRead(signal: Signal): void {
     this.take(signal);
     if (signal.type === 'settled') this.questions.settled(signal.questionId);
+  }
+
+  #takeLive(signal: Signal): void {
+    this.#takeRead(signal);
     if (signal.type === 'idle' && signal.sessionId === this.id && this.#state.turn) this.#doubt();
   }
 
@@ -225,7 +232,7 @@ export class OpencodeSession {
     if (!turn || this.#held.isHolding) return;
     const unfinished = turn.newest?.completedAt === undefined ? turn.newest?.messageId : undefined;
     const generation = this.#held.hold();
-    const isRead = await this.#read();
+    const isRead = await this.#reader.read();
     if (!this.#isNewest(generation)) return;
     if (!isRead) {
       this.#letGo();
@@ -235,16 +242,13 @@ export class OpencodeSession {
     if (!this.#release()) await this.#catchUp(generation);
     this.#waiters.wake();
     const now = this.#state.turn;
-    if (now && now.newest?.messageId === unfinished && !this.#isAtWork)
+    if (now && now.newest?.messageId === unfinished && !this.#reader.isAtWork)
       this.take({ type: 'closed', messageId: unfinished ?? '', isBroken: true });
   }
 
-  /** Whether the last reading showed the session at work. */
-  #isAtWork = false;
-
   async #catchUp(generation: number): Promise<void> {
     while (this.#isNewest(generation)) {
-      const isRead = await this.#read();
+      const isRead = await this.#reader.read();
       if (isRead && this.#isNewest(generation) && this.#release()) break;
       if (!isRead) await pause(this.clock, betweenReadsMs, this.#over.signal);
     }
@@ -261,53 +265,15 @@ export class OpencodeSession {
    * which the reading has shown, so it ends nothing; the record behind it tells what was over.
    */
   #release(): boolean {
-    let isStale = false;
-    for (const heard of this.#held.take()) {
-      const isRunning = this.#state.turn !== undefined || this.#state.isBusy;
-      isStale ||= isRunning && isIdleOf(heard, this.id);
-      if (!isStale || isTimeless(heard)) this.#takeHeard(heard);
-    }
-    if (isStale) return false;
-    this.#held.release();
-    if (this.#state.turn && !this.#isAtWork) this.#doubt();
+    const isStale = (heard: Heard): boolean =>
+      (this.#state.turn !== undefined || this.#state.isBusy) && isIdleOf(heard, this.id);
+    if (!this.#held.handOver((heard) => this.#takeHeard(heard), isStale)) return false;
+    if (this.#state.turn && !this.#reader.isAtWork) this.#doubt();
     return true;
   }
 
   #letGo(): void {
-    const held = this.#held.take();
-    this.#held.release();
-    for (const heard of held) this.#takeHeard(heard);
-  }
-
-  /** Reads the record and takes in what it tells; false when it cannot be read now. */
-  async #read(): Promise<boolean> {
-    try {
-      const reading = await readSession(this.api, this.#state);
-      this.#isAtWork = reading.status.length > 0;
-      for (const signal of reading.unread) this.#tellUnread(signal);
-      if (this.#isPast) this.take(pastOf(reading, this.#state));
-      this.#isPast = false;
-      for (const signal of replay(reading, this.#isNewProcess)) this.take(signal);
-      const found = Object.keys(this.#state.tasks).filter(
-        (id) => !reading.tasks.some((s) => 'sessionId' in s && s.sessionId === id),
-      );
-      for (const signal of await readTasks(this.api, found)) this.take(signal);
-      this.#isNewProcess = false;
-      for (const signal of settledQuestions(reading, this.#state)) this.#takeLive(signal);
-      for (const asked of openQuestions(reading, this.#state)) this.#takeQuestion(asked);
-      return true;
-    } catch (error) {
-      if (error instanceof Unreadable) return false;
-      throw error;
-    }
-  }
-
-  /** What is read again and again is told once. */
-  #tellUnread(signal: Signal): void {
-    const key = JSON.stringify(signal);
-    if (this.#toldUnread.has(key)) return;
-    this.#toldUnread.add(key);
-    this.take(signal);
+    this.#held.handOver((heard) => this.#takeHeard(heard));
   }
 
   #check(): void {
