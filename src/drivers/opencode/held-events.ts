@@ -43,7 +43,7 @@ export class HeldEvents {
    * Hands over what was held, and holds no more. From the first stale event on, only what says the same in any order is handed
    * over, and events are held still: the answer is false, and the record has to be read again.
    */
-  handOver(take: (heard: Heard) => void, isStale = (_: Heard): boolean => false): boolean {
+  handOver(take: (heard: Heard) => void, isStale: (heard: Heard) => boolean = () => false): boolean {
     const events = this.#events ?? [];
     let mustRead = false;
     for (const heard of events) {
