@@ -54,7 +54,11 @@ async function cleanUp(profile: AgentProfile, directory: string): Promise<void> 
   await rmdir(dirname(place.directory)).catch(() => undefined);
 }
 
+/** A case may have several conversations, each with a directory of its own below that of the case. */
 async function threadsIn(directory: string): Promise<string[]> {
-  const cases = await readdir(directory).catch(() => []);
-  return cases.flatMap((name) => readThreadRecord(join(directory, name))?.threadId ?? []);
+  const below = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
+  const directories = below.filter((entry) => entry.isDirectory());
+  return directories.flatMap(
+    ({ parentPath, name }) => readThreadRecord(join(parentPath, name))?.threadId ?? [],
+  );
 }
