@@ -7,7 +7,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     fileParallelism: false,
-    // Programs of others on a shared machine: what fails twice is a fault, what fails once is told as a retry.
-    retry: 1,
+    // Programs of others on a shared machine: what fails three times is a fault, what fails once is told as a retry.
+    retry: 2,
   },
 });
