@@ -3,7 +3,7 @@ import type { SessionId, TurnId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
 import { Serial } from '../base/serial.ts';
 import type { Conversation, DriverEvent } from '../drivers/port.ts';
-import { overdueQuestion, wakeLater } from '../ledger/agent-process.ts';
+import { wakeLater } from '../ledger/agent-process.ts';
 import { isSettled } from '../ledger/execution.ts';
 import { mayBeJoined } from '../ledger/interruption.ts';
 import { takeLane } from '../ledger/lane.ts';
@@ -19,6 +19,7 @@ import { observe } from './observe.ts';
 import type { TurnsContext } from './ports.ts';
 import { Sending } from './sending.ts';
 import type { ScreenFound } from './screen.ts';
+import { takeOverdue } from './questions.ts';
 import { steerNext, withdrawLeftovers } from './steering.ts';
 
 /** Deaths in a row, without a turn seen to begin in between, after which a text fails for good. */
@@ -151,12 +152,8 @@ export class SessionTurns {
 
   /** Says no to a question that nobody has answered in time; a turn that asks what has no such answer is stopped. */
   async declineOverdue(): Promise<void> {
-    const { store, clock, report } = this.#context;
-    const { sessionId } = this;
-    const overdue = await store.decide(() => overdueQuestion({ now: clock.now(), sessionId }));
-    const question = overdue.ok ? overdue.value : undefined;
+    const question = await takeOverdue(this.#context, this.sessionId);
     if (!question) return;
-    report('question.overdue', { sessionId, text: question.text });
     const { questionId, declines } = question;
     if (questionId === undefined || declines === undefined) await this.interrupt();
     else await this.answer(questionId, declines);
