@@ -65,6 +65,15 @@ export interface PlannedMessage {
   readonly check: string | null;
   readonly background: 'wait' | 'cancel' | 'detach';
   readonly budget?: Budget;
+  /** How often it is sent again when it failed; absent: never. */
+  readonly retry?: Retry;
+}
+
+/** Another attempt is a new root, sent `backoffMs` after the failed one is closed; twice as long each time. */
+export interface Retry {
+  /** Attempts beside the first one. */
+  readonly max: number;
+  readonly backoffMs: number;
 }
 
 /** One execution of a plan with one sequence step: a message goes out when the one before it is closed. */
