@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ConversationItem, ModelRequest } from './model-request.ts';
 import type { Arrived } from './wire.ts';
 
@@ -18,7 +19,7 @@ const steered =
 export function readMessagesBody({ body, headers, ...about }: Omit<Arrived, 'path'>): ModelRequest {
   const conversation = asList(body['messages']).flatMap(readMessage);
   const threadId = threadOf(body, headers);
-  const turnId = `${threadId}#${turnStart(conversation)}`;
+  const turnId = `${threadId}#${turnName(conversation)}`;
   return {
     number: about.number,
     receivedAt: about.receivedAt,
@@ -43,19 +44,23 @@ function threadOf(body: Json, headers: Arrived['headers']): string {
   return agent === undefined ? session : `${session}/${agent}`;
 }
 
-/** Where in the user's texts the running turn began. */
-function turnStart(conversation: readonly ConversationItem[]): number {
-  let start = 0;
+/**
+ * The text with which the running turn began, and its place among the user's texts. The place alone is not enough: an agent
+ * that is killed within moments of its text has not written it down, and the next text then stands in its place.
+ */
+function turnName(conversation: readonly ConversationItem[]): string {
+  let name = '';
   let texts = 0;
   let isAfterResult = false;
   for (const { kind, text } of conversation.map(withText)) {
     if (kind === 'user') {
-      if (!isAfterResult) start = texts;
+      if (!isAfterResult)
+        name = `${texts}-${createHash('sha256').update(text).digest('base64url').slice(0, 8)}`;
       texts++;
     } else if (kind === 'result') isAfterResult = true;
     else if (kind !== 'context' || interrupted.test(text)) isAfterResult = false;
   }
-  return start;
+  return name;
 }
 
 function withText(item: ConversationItem): { kind: ConversationItem['kind']; text: string } {

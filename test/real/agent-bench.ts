@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { TestRunner } from 'vitest';
 import { Ids, type SessionId } from '../../src/base/ids.ts';
 import type {
   AgentProfile,
@@ -70,8 +71,11 @@ export class AgentBench {
     return { ...this.#profile, ...more };
   }
 
-  /** A request for a session of this name, the same each time. */
-  request(name: string, more: Partial<OpenRequest> = {}): OpenRequest {
+  /** A request for a session of this name, the same each time within one try of a test. */
+  request(given: string, more: Partial<OpenRequest> = {}): OpenRequest {
+    // What an earlier try left would be read as this one's own.
+    const retry = TestRunner.getCurrentTest()?.result?.retryCount ?? 0;
+    const name = retry === 0 || given.endsWith(`-try${retry}`) ? given : `${given}-try${retry}`;
     const directory = join(this.directory, 'sessions', name);
     mkdirSync(directory, { recursive: true });
     return {
