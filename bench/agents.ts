@@ -55,7 +55,8 @@ async function costOfRunning(
   server: AgentServer,
   sessions: readonly string[],
 ): Promise<readonly [string, string]> {
-  const message = `[[slow ${seconds + 30} ${'word '.repeat(200)}]]`;
+  // Long enough for the last of them to begin while the first still runs: each takes seconds of a core to come up.
+  const message = `[[slow 600 ${'word '.repeat(2000)}]]`;
   for (const sessionId of sessions) await server.client.call('query', { body: { sessionId, message } });
   const streaming = (): number =>
     server.model.log.filter((event) => event.type === 'request').length -

@@ -56,7 +56,8 @@ describe('a request on the Messages wire', () => {
   });
 
   it('takes another text in the same place for another turn: the one before was never written down', () => {
-    const turn = (said: string): string => read([user(text('a')), agent('b'), user(text(said))]).turnId;
+    const turn = (said: string): string | undefined =>
+      read([user(text('a')), agent('b'), user(text(said))]).turnId;
     expect(turn('c')).toBe(turn('c'));
     expect(turn('c')).not.toBe(turn('d'));
   });
