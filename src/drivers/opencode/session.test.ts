@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CancelTimer } from '../../base/clock.ts';
 import { VirtualClock } from '../../base/virtual-clock.ts';
@@ -46,10 +47,16 @@ class ScriptedServer {
   /** Answers to readings of the list of messages wait until the test says so. */
   isSlow = false;
   isRefusing = false;
+  /** What is said on the stream is on its way until the test lets it arrive. */
+  isLagging = false;
   readings = 0;
   readonly waiting: (() => void)[] = [];
   #streams: ServerResponse[] = [];
-  readonly #server: Server = createServer((request, response) => this.#answer(request.url ?? '', response));
+  #onTheWay: object[] = [];
+  readonly #server: Server = createServer((request, response) => {
+    if (request.method === 'PATCH') void this.#mark(request, response);
+    else this.#answer(request.url ?? '', response);
+  });
 
   async listen(): Promise<string> {
     await new Promise<void>((resolve) => void this.#server.listen(0, '127.0.0.1', resolve));
@@ -57,6 +64,17 @@ class ScriptedServer {
   }
 
   say(...events: object[]): void {
+    if (this.isLagging) this.#onTheWay.push(...events);
+    else this.#write(events);
+  }
+
+  /** What is on its way arrives. */
+  arrive(): void {
+    this.isLagging = false;
+    this.#write(this.#onTheWay.splice(0));
+  }
+
+  #write(events: readonly object[]): void {
     this.#streams.at(-1)?.write(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
   }
 
@@ -73,11 +91,18 @@ class ScriptedServer {
     this.#server.close();
   }
 
+  /** Metadata that is changed is told of on the stream. */
+  async #mark(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { metadata } = JSON.parse(await text(request)) as { metadata: object };
+    this.say({ type: 'session.updated', properties: { info: { id: sessionId, metadata } } });
+    response.end('{}');
+  }
+
   #answer(url: string, response: ServerResponse): void {
     if (url === '/event') {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       this.#streams.push(response);
-      return this.say({ type: 'server.connected', properties: {} });
+      return this.#write([{ type: 'server.connected', properties: {} }]);
     }
     const isList = url.startsWith(`/session/${sessionId}/message`);
     if (isList) this.readings++;
@@ -191,6 +216,28 @@ describe('a session at work', () => {
     server.waiting.splice(0).forEach((send) => send());
     expect(await session.ready(1_000_000)).toBe(true);
     expect(told()).toEqual(['started by "u1"', 'ended succeeded', 'started by "u2"']);
+    server.isBusy = false;
+    server.say(updated(whole('a3', 'u2', 8)), idle);
+    await soon(() => expect(told().slice(3)).toEqual(['ended succeeded']), 0);
+  });
+
+  it('ends no newer turn by an idle that was said before the reading which showed it, and heard behind it', async () => {
+    server.isLagging = true;
+    server.isBusy = true;
+    server.messages = [
+      user('u1', 1),
+      whole('a1', 'u1', 2),
+      user('u2', 5),
+      whole('a2', 'u2', 6, 'tool-calls'),
+    ];
+    server.say(updated(whole('a1', 'u1', 2)), idle);
+    session.start();
+    await soon(() => expect(told()).toEqual(['started by "u1"', 'ended succeeded', 'started by "u2"']));
+    server.arrive();
+    await hears(updated(asks('a3', 'u2', 8)));
+    server.messages = [...server.messages, asks('a3', 'u2', 8)];
+    expect(await session.ready(1_000_000)).toBe(true);
+    expect(told().slice(3)).toEqual([]);
     server.isBusy = false;
     server.say(updated(whole('a3', 'u2', 8)), idle);
     await soon(() => expect(told().slice(3)).toEqual(['ended succeeded']), 0);

@@ -9,19 +9,19 @@ import { readDeadRecord } from './dead-record.ts';
 import { EventStream } from './event-stream.ts';
 import { HeldEvents, isIdleOf } from './held-events.ts';
 import type { Journal } from './journal.ts';
+import { markMs, Marks } from './marks.ts';
 import { Questions } from './questions.ts';
 import { reduce } from './reduce.ts';
 import type { OpencodeServer } from './server.ts';
 import type { Signal } from './signal.ts';
 import { isOurs, type SessionState } from './state.ts';
-import { type AskedQuestion, type Heard, markName, readEvent } from './read-event.ts';
+import { type AskedQuestion, type Heard, readEvent } from './read-event.ts';
 import { RecordReader } from './record-reader.ts';
 import { Waiters } from './waiters.ts';
 import type { Recorded } from './wire.ts';
 
 const livenessMs = 400;
 const idleDoubtMs = 5_000;
-const markMs = 10_000;
 const betweenReadsMs = 100;
 const graceMs = 2_000;
 
@@ -56,10 +56,9 @@ export class OpencodeSession {
   #state: SessionState;
   readonly #reader: RecordReader;
   readonly #held = new HeldEvents();
-  #isMuted = false;
   readonly #waiters: Waiters;
-  #marks = 0;
-  #markSeen = '';
+  #isMuted = false;
+  readonly #marks: Marks;
   #cancelCheck: CancelTimer | undefined;
   #cancelDoubt: CancelTimer | undefined;
   #deadRecord: Promise<readonly Recorded[] | undefined> | undefined;
@@ -75,6 +74,7 @@ export class OpencodeSession {
     this.questions = new Questions(this.api, request.profile);
     this.#journal = journal;
     this.#state = state;
+    this.#marks = new Marks({ api: this.api, sessionId: this.id, clock, waiters: this.#waiters });
     const host = {
       api: this.api,
       state: () => this.#state,
@@ -89,6 +89,7 @@ export class OpencodeSession {
       },
       onBroken: () => {
         this.#held.restart();
+        this.#waiters.wake();
         this.#check();
       },
       onEvent: (event) => this.#hear(event),
@@ -138,19 +139,11 @@ export class OpencodeSession {
     return this.#waiters.until(read, withinMs);
   }
 
-  /**
-   * The barrier: true when everything that the server had said before this call was taken in. A mark is put into the session's
-   * metadata, and comes back on the stream at its place.
-   */
+  /** The barrier: true when everything that the server had said before this call was taken in. */
   async flushed(withinMs = markMs): Promise<boolean> {
     const deadline = this.clock.monotonic() + withinMs;
     if (!(await this.ready(withinMs))) return false;
-    const mark = `${process.pid}-${Math.floor(this.clock.monotonic())}-${++this.#marks}`;
-    const answer = await this.api.call('PATCH', `/session/${this.id}`, { metadata: { [markName]: mark } });
-    if (answer.outcome !== 'ok') return false;
-    const isSeen = (): true | undefined =>
-      this.#markSeen === mark && !this.#held.isHolding ? true : undefined;
-    return (await this.until(isSeen, deadline - this.clock.monotonic())) ?? false;
+    return this.#marks.taken(deadline - this.clock.monotonic(), () => !this.#held.isHolding);
   }
 
   /** What opencode has on its disk, once its process is dead. Read once. */
@@ -192,6 +185,7 @@ export class OpencodeSession {
   #hear(event: unknown): void {
     const heard = readEvent(event);
     if (Array.isArray(heard) && heard.length === 0) return;
+    if ('mark' in heard && heard.sessionId === this.id) this.#marks.hear(heard.mark);
     const outcome = this.#held.add(heard);
     if (outcome === 'free') this.#takeHeard(heard);
     if (outcome === 'full') this.#stream.reopen();
@@ -200,8 +194,7 @@ export class OpencodeSession {
   #takeHeard(heard: Heard): void {
     if (Array.isArray(heard)) for (const signal of heard) this.#takeLive(signal);
     else if ('mark' in heard) {
-      if (heard.sessionId === this.id) this.#markSeen = heard.mark;
-      this.#waiters.wake();
+      if (heard.sessionId === this.id) this.#marks.take(heard.mark);
     } else this.#takeQuestion(heard);
   }
 
@@ -232,7 +225,7 @@ export class OpencodeSession {
     if (!turn || this.#held.isHolding) return;
     const unfinished = turn.newest?.completedAt === undefined ? turn.newest?.messageId : undefined;
     const generation = this.#held.hold();
-    const isRead = await this.#reader.read();
+    const isRead = await this.#read(generation);
     if (!this.#isNewest(generation)) return;
     if (!isRead) {
       this.#letGo();
@@ -248,11 +241,19 @@ export class OpencodeSession {
 
   async #catchUp(generation: number): Promise<void> {
     while (this.#isNewest(generation)) {
-      const isRead = await this.#reader.read();
+      const isRead = await this.#read(generation);
       if (isRead && this.#isNewest(generation) && this.#release()) break;
       if (!isRead) await pause(this.clock, betweenReadsMs, this.#over.signal);
     }
     this.#waiters.wake();
+  }
+
+  /**
+   * Reads the record, and hears the stream up to there: what was said before the reading and heard behind it would be taken for
+   * news, and its idle for the end of what the reading has shown.
+   */
+  async #read(generation: number): Promise<boolean> {
+    return (await this.#reader.read()) && this.#marks.heard(() => this.#isNewest(generation));
   }
 
   /** Whether a reading for this generation is still wanted: none for a newer one will come. */
