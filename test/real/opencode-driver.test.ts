@@ -80,7 +80,7 @@ describe.skipIf(!program)('the opencode driver and the real program', { timeout:
 
   it('steers: what is taken is proven, also while the last answer is written', async () => {
     const talk = await bench.open('steer');
-    const turn = await begin(talk, '[[shell sleep 1]] [[say done]]', bench.deliveryId());
+    const turn = await begin(talk, '[[shell sleep 5]] [[say done]]', bench.deliveryId());
     await talk.event('item', (e) => e.item.kind === 'toolCall');
     const steer = { id: bench.deliveryId(), text: 'MARK-STEER' };
     expect(await talk.conversation.start({ id: bench.deliveryId(), text: 'no' })).toMatchObject({
