@@ -43,6 +43,8 @@ const table = {
   SESSION_STOPPED: { status: 409, exit: 4, title: 'The session is stopped' },
   /** The thing is in a state in which this makes no sense. data: {state}. */
   ILLEGAL_STATE: { status: 409, exit: 4, title: 'Not possible in this state' },
+  /** The schedule's last run is still at work, and its policy is to skip. data: {runId?}. Wait for it, or stop it. */
+  OVERLAP: { status: 409, exit: 4, title: 'A run of the schedule is still at work' },
   /** The key was used with another body. Use a new key for a new request. */
   IDEMPOTENCY_MISMATCH: { status: 409, exit: 4, title: 'The idempotency key belongs to another request' },
   /** A key with this attempt exists under the parent. data: {executionId}. */
@@ -77,6 +79,8 @@ const table = {
   CHECK_FAILED: { status: 502, exit: 1, title: 'The check failed' },
   /** A descendant failed and the message asked for all to succeed (`join: all`). */
   DESCENDANT_FAILED: { status: 502, exit: 1, title: 'Something below failed' },
+  /** A template of a message could not be filled in, as when its file is missing; it was not sent. The message says which. */
+  TEMPLATE_FAILED: { status: 502, exit: 1, title: 'A template could not be filled in' },
   /** Configuration is wrong. data: {file, line, column, key, nearest?}. */
   INVALID_CONFIG: { status: 400, exit: 5, title: 'The configuration is not valid' },
   /** Another server owns the data directory. data: {pid}. */

@@ -2,7 +2,7 @@ import { type Document, isCollection, isMap, LineCounter, parseDocument, type YA
 import type { z } from 'zod';
 import { type ErrorCode, StemmaError } from '../base/errors.ts';
 import { joinPath } from '../contract/issues.ts';
-import { findNearest } from '../contract/nearest.ts';
+import { findNearest } from '../base/nearest.ts';
 import { keysAt } from '../contract/schema-keys.ts';
 import { clip, plainLine } from './text.ts';
 import { flattenIssues, type SchemaIssue } from './schema-issues.ts';

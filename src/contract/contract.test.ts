@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { configFile, configJsonSchema } from './config-file.ts';
 import { parseDurationMs } from './durations.ts';
 import { parseInput, sayIssues } from './issues.ts';
-import { findNearest } from './nearest.ts';
+import { findNearest } from '../base/nearest.ts';
 import { queryBody, registerBody, settleBody } from './requests.ts';
 import { pathOf, routeTable } from './routes.ts';
 import { runFile } from './run-file.ts';

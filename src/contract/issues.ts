@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { findNearest } from './nearest.ts';
+import { findNearest } from '../base/nearest.ts';
 import { keysAt } from './schema-keys.ts';
 
 /** What is wrong with an input: where, in words, and the valid word that was probably meant. */

@@ -6,7 +6,7 @@ import { Redaction } from '../base/redaction.ts';
 import { loadConfigFile, withPlaces } from '../cli/config-file.ts';
 import type { AgentCheckReport, AgentCheckRequest, AgentListing, AgentsRequest } from '../cli/ports.ts';
 import type { ConfigFile } from '../contract/config-file.ts';
-import { findNearest } from '../contract/nearest.ts';
+import { findNearest } from '../base/nearest.ts';
 import { capabilityTable } from '../drivers/conformance/capability-table.ts';
 import { casesWithoutTurn, checkDriver, conformanceCases } from '../drivers/conformance/check-driver.ts';
 import type { CaseResult } from '../drivers/conformance/report.ts';

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import { StemmaError } from '../base/errors.ts';
-import { findNearest } from '../contract/nearest.ts';
+import { findNearest } from '../base/nearest.ts';
 import type { AgentProfileInput } from '../contract/config-file.ts';
 import type { AgentProfile } from '../drivers/port.ts';
 

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { toStemmaError } from '../base/errors.ts';
 import type { SessionId } from '../base/ids.ts';
 import { parseInput, sayIssues } from '../contract/issues.ts';
-import { findNearest } from '../contract/nearest.ts';
+import { findNearest } from '../base/nearest.ts';
 import type { ToolArguments } from '../contract/tools.ts';
 import { toolArguments } from '../contract/tools.ts';
 import type { CallMeta, ToolAnswer, ToolCalls, ToolResults } from './ports.ts';

@@ -12,6 +12,7 @@ export interface Place {
  * - `drivers/port.ts`, `terminal/port.ts`, `store/*.ts` and `wakeups/rows.ts` are ports and what their adapters share. An adapter knows its
  *   port, what it adapts (`ledger` for a store), and the tools for processes. No service and no edge knows an adapter.
  * - Services know the ledger, the ports and each other downward: `turns`, then `runs` and `launching`, then `application`.
+ *   `schedules/templates.ts` is below them: what a text with templates says is needed wherever one is sent.
  * - Edges know the wire. What an edge needs from the services it says in its `ports.ts`, which `application` implements:
  *   the one place where an import goes up, and it is a type.
  * - `main` wires everything by hand; only it names adapters.
@@ -39,7 +40,8 @@ export const places: readonly Place[] = [
   { path: 'terminal', may: ['base', 'drivers/port.ts', 'processes', 'terminal/port.ts'] },
   { path: 'drivers/terminal', may: ['base', 'drivers/port.ts', 'processes', 'terminal', 'terminal/port.ts'] },
   { path: 'turns', may: ['base', 'ledger', 'drivers/port.ts'] },
-  { path: 'runs', may: ['base', 'ledger', 'turns'] },
+  { path: 'schedules/templates.ts', may: ['base'] },
+  { path: 'runs', may: ['base', 'ledger', 'turns', 'schedules/templates.ts'] },
   { path: 'launching', may: ['base', 'ledger', 'turns'] },
   {
     path: 'application',

@@ -1,0 +1,187 @@
+import { findNearest } from '../base/nearest.ts';
+import { dayInZone, inZone } from '../base/zoned-time.ts';
+
+/** A message as it is written, taken apart. `text` goes out as it is. */
+export type TemplatePart =
+  | { readonly is: 'text'; readonly text: string }
+  | { readonly is: PlainName }
+  | { readonly is: 'env'; readonly name: string }
+  | { readonly is: 'file'; readonly path: string };
+
+/** One thing that is wrong in a template. Line and column count from 1, within the text. */
+export interface TemplateIssue {
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+  /** The template that was probably meant, without its braces. */
+  readonly nearest?: string;
+}
+
+/** A template taken apart, or all that is wrong with it. */
+export type ParsedTemplate =
+  | { readonly ok: true; readonly parts: readonly TemplatePart[] }
+  | { readonly ok: false; readonly issues: readonly TemplateIssue[] };
+
+/** What the templates of one message stand for. */
+export interface TemplateValues {
+  /** The instant that the run is for; UTC milliseconds. */
+  readonly scheduledFor: number;
+  /** An IANA zone. */
+  readonly zone: string;
+  /** The result of the message before; of the first one, the last result of the run before; null: there is none. */
+  readonly previousResult: string | null;
+  /** A variable of the server's environment. */
+  readonly env: (name: string) => string | undefined;
+  /** A file below the working directory, whose path is relative. Never rejects. */
+  readonly readFile: (path: string) => Promise<FileRead>;
+}
+
+/** A file's text, or why it cannot be had, in words that follow "cannot be read: ". */
+export type FileRead =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly why: string };
+
+/** The text to send, or why there is none, in a sentence. */
+export type Rendered =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly message: string };
+
+/** How long a result or a file may be that is put into a message, in UTF-16 units. */
+const longestValue = 100_000;
+/** How long a message may become. The same bound as for one that is sent by hand. */
+const longestText = 1_000_000;
+
+const plainNames = ['scheduledFor', 'date', 'previous.result'] as const;
+type PlainName = (typeof plainNames)[number];
+const allNames = [...plainNames, 'env.NAME', 'file:PATH'];
+const variable = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/**
+ * Takes a message apart: `{{scheduledFor}}`, `{{date}}`, `{{previous.result}}`, `{{env.NAME}}`, `{{file:PATH}}`; `\{{` stands
+ * for two braces. Names that are not known are issues, because a message with a gap in it costs a night.
+ */
+export function parseTemplate(text: string): ParsedTemplate {
+  const parts: TemplatePart[] = [];
+  const issues: TemplateIssue[] = [];
+  let literal = '';
+  let at = 0;
+  for (let open = text.indexOf('{{'); open >= 0; open = text.indexOf('{{', at)) {
+    literal += text.slice(at, open);
+    if (open > at && text[open - 1] === '\\') {
+      literal = `${literal.slice(0, -1)}{{`;
+      at = open + 2;
+      continue;
+    }
+    const close = text.indexOf('}}', open + 2);
+    const read = close < 0 ? unclosed : readName(text.slice(open + 2, close).trim());
+    if ('message' in read) issues.push({ ...placeOf(text, open), ...read });
+    else parts.push(...textPart(literal), read);
+    literal = '';
+    at = close < 0 ? text.length : close + 2;
+  }
+  parts.push(...textPart(literal + text.slice(at)));
+  return issues.length > 0 ? { ok: false, issues } : { ok: true, parts };
+}
+
+/**
+ * The text to send. What the values bring in is never read as a template: a result with `{{date}}` in it stays as it is.
+ * Never rejects.
+ */
+export async function renderTemplate(text: string, values: TemplateValues): Promise<Rendered> {
+  const parsed = parseTemplate(text);
+  if (!parsed.ok) return no(parsed.issues.map(({ message }) => message).join(' '));
+  let whole = '';
+  for (const part of parsed.parts) {
+    const value = await valueOf(part, values);
+    if (!value.ok) return value;
+    whole += value.text;
+    if (whole.length > longestText)
+      return no(`With its templates filled in the message is longer than ${longestText} characters.`);
+  }
+  return { ok: true, text: whole };
+}
+
+/** The names of the environment's variables that a text asks for; none when it is no valid template. */
+export function variablesIn(text: string): string[] {
+  const parsed = parseTemplate(text);
+  return parsed.ok ? parsed.parts.flatMap((part) => (part.is === 'env' ? [part.name] : [])) : [];
+}
+
+type Issue = Pick<TemplateIssue, 'message' | 'nearest'>;
+
+const unclosed: Issue = { message: '"{{" has no "}}"; write "\\{{" for two braces.' };
+
+function readName(name: string): TemplatePart | Issue {
+  const plain = plainNames.find((known) => known === name);
+  if (plain) return { is: plain };
+  if (name.startsWith('env.')) return readVariable(name.slice('env.'.length));
+  if (name.startsWith('file:')) return readPath(name.slice('file:'.length).trim());
+  const nearest = findNearest(name, allNames);
+  const hint = nearest === undefined ? `known are ${allNames.join(', ')}.` : `did you mean {{${nearest}}}?`;
+  const shown = name.length > 60 ? `${name.slice(0, 60)}…` : name;
+  const message = `there is no template {{${shown}}}; ${hint} Write "\\{{" for two braces.`;
+  return { message, ...(nearest === undefined ? {} : { nearest }) };
+}
+
+function readVariable(name: string): TemplatePart | Issue {
+  if (!variable.test(name)) return { message: `{{env.${name}}} names no variable; write {{env.NAME}}.` };
+  // The server's own tokens and settings are for no agent.
+  if (name.startsWith('STEMMA_'))
+    return { message: `{{env.${name}}} is the server's own and is not given out.` };
+  return { is: 'env', name };
+}
+
+function readPath(path: string): TemplatePart | Issue {
+  if (path === '') return { message: '{{file:}} names no file; write {{file:PATH}}.' };
+  const isInside = !/^[/~]/.test(path) && !path.split('/').includes('..') && !path.includes('\0');
+  if (isInside) return { is: 'file', path };
+  return { message: `{{file:${path}}} leaves the working directory; write a path below it.` };
+}
+
+async function valueOf(part: TemplatePart, values: TemplateValues): Promise<Rendered> {
+  switch (part.is) {
+    case 'text':
+      return { ok: true, text: part.text };
+    case 'scheduledFor':
+      return { ok: true, text: inZone(values.scheduledFor, values.zone) };
+    case 'date':
+      return { ok: true, text: dayInZone(values.scheduledFor, values.zone) };
+    case 'previous.result':
+      return { ok: true, text: cut(values.previousResult ?? '') };
+    case 'env': {
+      const value = values.env(part.name);
+      return value === undefined
+        ? no(`{{env.${part.name}}}: the server's environment has no ${part.name}. Set it, or leave it out.`)
+        : { ok: true, text: cut(value) };
+    }
+    case 'file':
+      return fileText(part.path, await values.readFile(part.path));
+  }
+}
+
+function fileText(path: string, read: FileRead): Rendered {
+  if (!read.ok) return no(`{{file:${path}}} cannot be read: ${read.why}.`);
+  if (read.text.length <= longestValue) return { ok: true, text: read.text };
+  return no(`{{file:${path}}} is longer than ${longestValue} characters; name it in the text instead.`);
+}
+
+// A result is what another wrote, of whatever length; its end says most.
+function cut(text: string): string {
+  if (text.length <= longestValue) return text;
+  // Half of a character would not survive the way to the agent.
+  const kept = text.slice(-longestValue).replace(/^[\uDC00-\uDFFF]/, '');
+  return `[… ${text.length - longestValue} characters are left out …]\n${kept}`;
+}
+
+function textPart(text: string): TemplatePart[] {
+  return text === '' ? [] : [{ is: 'text', text }];
+}
+
+function placeOf(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset).split('\n');
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}
+
+function no(message: string): { ok: false; message: string } {
+  return { ok: false, message };
+}
