@@ -81,6 +81,10 @@ const table = {
   DESCENDANT_FAILED: { status: 502, exit: 1, title: 'Something below failed' },
   /** A template of a message could not be filled in, as when its file is missing; it was not sent. The message says which. */
   TEMPLATE_FAILED: { status: 502, exit: 1, title: 'A template could not be filled in' },
+  /** No run can work in this directory as it was asked to. data: {path}. The message says what to change. */
+  INVALID_WORKSPACE: { status: 409, exit: 5, title: 'The workspace cannot be used' },
+  /** Git is missing, has failed, or did not come to an end. data: {command, output}. */
+  GIT_FAILED: { status: 502, exit: 5, title: 'Git failed' },
   /** Configuration is wrong. data: {file, line, column, key, nearest?}. */
   INVALID_CONFIG: { status: 400, exit: 5, title: 'The configuration is not valid' },
   /** Another server owns the data directory. data: {pid}. */
