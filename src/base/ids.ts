@@ -19,6 +19,10 @@ export type NoticeId = Branded<'notice'>;
 export type SteerId = Branded<'steer'>;
 /** One execution of a sequence of messages. */
 export type RunId = Branded<'run'>;
+/** A rule that says when a sequence of messages runs. */
+export type ScheduleId = Branded<'schedule'>;
+/** One instant of a schedule. */
+export type OccurrenceId = Branded<'occurrence'>;
 
 /** What each prefix names. */
 export const prefixes = {
@@ -28,6 +32,8 @@ export const prefixes = {
   notice: 'ntc',
   steer: 'str',
   run: 'run',
+  schedule: 'sch',
+  occurrence: 'occ',
 } as const;
 
 type Kind = keyof typeof prefixes;
@@ -94,6 +100,14 @@ function encode(value: number, length: number): string {
   for (let i = 0, rest = value; i < length; i++, rest = Math.floor(rest / 32))
     text = alphabet[rest % 32] + text;
   return text;
+}
+
+/**
+ * The id of another kind with the same characters: what is made of a thing exactly once is named by it, so that a
+ * repetition finds it.
+ */
+export function idAs<K extends Kind>(kind: K, id: string): IdOf<K> {
+  return `${prefixes[kind]}_${id.slice(4)}` as IdOf<K>;
 }
 
 /** Whether `text` is a whole id of this kind. */
