@@ -23,6 +23,8 @@ export const eventTypes = [
   'session.state',
   'run.state',
   'run.advanced',
+  'schedule.changed',
+  'occurrence.state',
   'alarm',
 ] as const;
 export type EventType = (typeof eventTypes)[number];

@@ -1,6 +1,17 @@
-import type { ExecutionId, NoticeId, RunId, SessionId, SteerId, TurnId } from '../base/ids.ts';
+import type {
+  ExecutionId,
+  NoticeId,
+  OccurrenceId,
+  RunId,
+  ScheduleId,
+  SessionId,
+  SteerId,
+  TurnId,
+} from '../base/ids.ts';
 import type { Execution, ExecutionUsage, Failure, SettledState } from './execution.ts';
 import type { Notice } from './notice.ts';
+import type { Occurrence } from './occurrence.ts';
+import type { Schedule } from './schedule.ts';
 import type { Input, Run, Session } from './session.ts';
 import type { Steer, Turn, TurnOwner } from './turn.ts';
 
@@ -24,8 +35,16 @@ export type ExecutionPatch = Partial<
   >
 >;
 
-/** What a wake-up is for. Handlers are idempotent; the target is a root, a run or a session. */
-export type WakeKind = 'session' | 'run' | 'drained' | 'deadline' | 'heartbeat' | 'question';
+/** What a wake-up is for. Handlers are idempotent; the target is a root, a run, a session, a schedule or an occurrence. */
+export type WakeKind =
+  | 'session'
+  | 'run'
+  | 'drained'
+  | 'deadline'
+  | 'heartbeat'
+  | 'question'
+  | 'schedule'
+  | 'occurrence';
 
 /** One call that is owed. Of one kind and target there is never more than one. */
 export interface Wake {
@@ -82,5 +101,9 @@ export type Effect =
   | { readonly do: 'patchSteer'; readonly id: SteerId; readonly set: Partial<Steer> }
   | { readonly do: 'insertRun'; readonly row: Run }
   | { readonly do: 'patchRun'; readonly id: RunId; readonly set: Partial<Run> }
+  | { readonly do: 'insertSchedule'; readonly row: Schedule }
+  | { readonly do: 'patchSchedule'; readonly id: ScheduleId; readonly set: Partial<Schedule> }
+  | { readonly do: 'insertOccurrence'; readonly row: Occurrence }
+  | { readonly do: 'patchOccurrence'; readonly id: OccurrenceId; readonly set: Partial<Occurrence> }
   | { readonly do: 'wake'; readonly wake: Wake }
   | { readonly do: 'event'; readonly event: LedgerEvent };

@@ -53,9 +53,6 @@ export function isOpen(state: OccurrenceState): state is OpenOccurrenceState {
   return !isDecided[state];
 }
 
-/** The states of which an occurrence that is open may be, for stores. */
-export const openOccurrenceStates: readonly OpenOccurrenceState[] = ['due', 'waiting', 'claimed'];
-
 const undecided = {
   due: false,
   waiting: true,

@@ -1,6 +1,17 @@
-import type { ExecutionId, NoticeId, RunId, SessionId, SteerId, TurnId } from '../base/ids.ts';
+import type {
+  ExecutionId,
+  NoticeId,
+  OccurrenceId,
+  RunId,
+  ScheduleId,
+  SessionId,
+  SteerId,
+  TurnId,
+} from '../base/ids.ts';
 import type { Execution } from './execution.ts';
 import type { Notice } from './notice.ts';
+import type { Occurrence } from './occurrence.ts';
+import type { Schedule } from './schedule.ts';
 import type { Input, Run, Session } from './session.ts';
 import type { Steer, Turn } from './turn.ts';
 
@@ -70,6 +81,23 @@ export interface Questions {
   runsOf: { args: [session: SessionId]; answer: Run[] };
   /** The run that is the program of this execution, ended or not. */
   runOwnedBy: { args: [execution: ExecutionId]; answer: Run | undefined };
+  schedule: { args: [id: ScheduleId]; answer: Schedule | undefined };
+  /** The schedule of this name that is not removed. */
+  scheduleNamed: { args: [project: string, name: string]; answer: Schedule | undefined };
+  /** Schedules of a project that are not removed, by name. */
+  schedulesOf: { args: [project: string]; answer: Schedule[] };
+  /** Schedules that are not removed and run after this one (`project/name`), by id. */
+  dependents: { args: [fullName: string]; answer: Schedule[] };
+  occurrence: { args: [id: OccurrenceId]; answer: Occurrence | undefined };
+  occurrenceAt: { args: [schedule: ScheduleId, instant: number]; answer: Occurrence | undefined };
+  /** Due, waiting or claimed, in the order of their instants: those that wait for their turn, or the others. */
+  openOccurrences: { args: [schedule: ScheduleId, inTurn: boolean, limit: number]; answer: Occurrence[] };
+  /** Running runs of a schedule, by id. */
+  liveRunsOf: { args: [schedule: ScheduleId]; answer: Run[] };
+  /** The run of a schedule that ended last. */
+  lastRunOf: { args: [schedule: ScheduleId]; answer: Run | undefined };
+  /** What the conversation has had: executions that ran in it by turns of their own, and the tokens of those. */
+  sessionTotals: { args: [session: SessionId]; answer: { readonly turns: number; readonly tokens: number } };
 }
 
 /** The name of a question. */

@@ -1,4 +1,12 @@
-import type { ExecutionId, RunId, SessionId, SteerId, TurnId } from '../base/ids.ts';
+import type {
+  ExecutionId,
+  OccurrenceId,
+  RunId,
+  ScheduleId,
+  SessionId,
+  SteerId,
+  TurnId,
+} from '../base/ids.ts';
 import type { Budget, Outcome } from './execution.ts';
 
 /** `cold`: no process. `live`: a conversation is open. `stopped`: stays so until a person sends a message. */
@@ -93,6 +101,10 @@ export interface Run {
   readonly outcome: Outcome | null;
   readonly outcomeCode: string | null;
   readonly cancelRequested: boolean;
+  /** The schedule that it is a run of, with the occurrence and its instant; or null, all three. */
+  readonly scheduleId: ScheduleId | null;
+  readonly occurrenceId: OccurrenceId | null;
+  readonly instant: number | null;
   readonly createdAt: number;
   readonly endedAt: number | null;
 }
@@ -118,9 +130,12 @@ export function newSession(
 
 /** A run of which nothing was sent yet. */
 export function newRun(
-  given: Pick<Run, 'id' | 'project' | 'name' | 'sessionId' | 'ownerId' | 'plan' | 'createdAt'>,
+  given: Pick<Run, 'id' | 'project' | 'name' | 'sessionId' | 'ownerId' | 'plan' | 'createdAt'> & Partial<Run>,
 ): Run {
   return {
+    scheduleId: null,
+    occurrenceId: null,
+    instant: null,
     ...given,
     cursor: 0,
     currentId: null,

@@ -161,7 +161,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       // A terminal whose agent died with nobody watching shows nothing any more.
       const living = (await store.recovery.liveSessions()).filter((session) => session.state === 'live');
       await terminals.reap(new Set(living.map((session) => session.id)));
-      await wakeups.start(wakeHandler(runs, stopping));
+      await wakeups.start(wakeHandler(runs, stopping, async () => undefined));
     },
     async stop(options) {
       await endpoint.close();

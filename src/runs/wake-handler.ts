@@ -12,8 +12,18 @@ import { runCheck } from './checks.ts';
 import type { RunsContext } from './ports.ts';
 import type { CancelTree, Stopping } from './stopping.ts';
 
-/** Calls the handler of a wake-up. Every one of them is idempotent: at least once is often enough. */
-export function wakeHandler(context: RunsContext, stopping: Stopping): (wake: Wake) => Promise<void> {
+/** A wake-up of a schedule or of an occurrence. */
+export type ScheduleWake = Wake & { readonly kind: 'schedule' | 'occurrence' };
+
+/**
+ * Calls the handler of a wake-up. Every one of them is idempotent: at least once is often enough. `schedules` has those of
+ * schedules and occurrences.
+ */
+export function wakeHandler(
+  context: RunsContext,
+  stopping: Stopping,
+  schedules: (wake: ScheduleWake) => Promise<void>,
+): (wake: Wake) => Promise<void> {
   return async (wake) => {
     switch (wake.kind) {
       case 'session':
@@ -28,6 +38,9 @@ export function wakeHandler(context: RunsContext, stopping: Stopping): (wake: Wa
         return context.sessions.of(wake.target as SessionId).declineOverdue();
       case 'heartbeat':
         return handleHeartbeat(context, wake.target as ExecutionId);
+      case 'schedule':
+      case 'occurrence':
+        return schedules({ ...wake, kind: wake.kind });
       default:
         return assertNever(wake.kind);
     }

@@ -3,6 +3,8 @@ import { assertNever } from '../base/assert-never.ts';
 import type { Effect, LedgerEvent, Wake, WakeKind } from '../ledger/effects.ts';
 import type { Execution, ExecutionUsage } from '../ledger/execution.ts';
 import type { Notice } from '../ledger/notice.ts';
+import type { Occurrence } from '../ledger/occurrence.ts';
+import type { Schedule } from '../ledger/schedule.ts';
 import type { Input, Run, Session } from '../ledger/session.ts';
 import type { Steer, Turn, TurnOwner } from '../ledger/turn.ts';
 
@@ -15,6 +17,8 @@ export interface RowOf {
   input: Input;
   steer: Steer;
   run: Run;
+  schedule: Schedule;
+  occurrence: Occurrence;
 }
 export type TableName = keyof RowOf;
 
@@ -107,6 +111,14 @@ function applyOne(effect: Effect, tables: Tables, journal: Journal, closings: Cl
       return tables.insert('run', effect.row);
     case 'patchRun':
       return tables.patch('run', effect.id, effect.set);
+    case 'insertSchedule':
+      return tables.insert('schedule', effect.row);
+    case 'patchSchedule':
+      return tables.patch('schedule', effect.id, effect.set);
+    case 'insertOccurrence':
+      return tables.insert('occurrence', effect.row);
+    case 'patchOccurrence':
+      return tables.patch('occurrence', effect.id, effect.set);
     case 'wake':
       journal.wakes.push(effect.wake);
       return;

@@ -1,6 +1,17 @@
-import type { ExecutionId, NoticeId, RunId, SessionId, SteerId, TurnId } from '../base/ids.ts';
+import type {
+  ExecutionId,
+  NoticeId,
+  OccurrenceId,
+  RunId,
+  ScheduleId,
+  SessionId,
+  SteerId,
+  TurnId,
+} from '../base/ids.ts';
 import type { Execution, ExecutionKind, ExecutionState } from '../ledger/execution.ts';
 import type { Notice, NoticeState } from '../ledger/notice.ts';
+import type { Occurrence, OccurrenceState } from '../ledger/occurrence.ts';
+import type { Schedule, ScheduleOrigin, ScheduleState } from '../ledger/schedule.ts';
 import type { Input, Run, Session, SessionState } from '../ledger/session.ts';
 import type { StoredEvent } from '../ledger/store.ts';
 import type { Steer, Turn } from '../ledger/turn.ts';
@@ -22,6 +33,9 @@ export interface Views {
   runs(filter: RunFilter): Promise<Page<Run>>;
   /** A run with the executions of its messages, by index and attempt. */
   run(id: RunId): Promise<RunWithMessages | undefined>;
+  schedules(filter: ScheduleFilter): Promise<Page<Schedule>>;
+  /** The occurrences of one schedule, those of the latest instants first; the cursor is an instant. */
+  occurrences(filter: OccurrenceFilter): Promise<Page<Occurrence>>;
   /** Ids that begin with `prefix`, in order, at most `limit`. */
   resolvePrefix<Kind extends keyof IdOf>(kind: Kind, prefix: string, limit: number): Promise<IdOf[Kind][]>;
 }
@@ -31,6 +45,8 @@ export interface RecoveryViews {
   /** Sessions with a live conversation, a turn, a queued message or a notice owed to them. */
   liveSessions(): Promise<Session[]>;
   runningRuns(): Promise<Run[]>;
+  /** Those that were being begun. */
+  claimedOccurrences(): Promise<Occurrence[]>;
 }
 
 /** The committed events, in order. */
@@ -84,6 +100,20 @@ export interface RunFilter extends Paging {
   readonly project?: string | undefined;
   readonly state?: Run['state'] | undefined;
   readonly sessionId?: SessionId | undefined;
+  readonly scheduleId?: ScheduleId | undefined;
+}
+
+export interface ScheduleFilter extends Paging {
+  readonly project?: string | undefined;
+  /** Without one: all that are not removed. */
+  readonly state?: ScheduleState | undefined;
+  readonly origin?: ScheduleOrigin | undefined;
+  readonly label?: string | undefined;
+}
+
+export interface OccurrenceFilter extends Paging {
+  readonly scheduleId: ScheduleId;
+  readonly state?: OccurrenceState | undefined;
 }
 
 /** A tree in one consistent read. */
@@ -135,6 +165,8 @@ export interface IdOf {
   run: RunId;
   turn: TurnId;
   steer: SteerId;
+  schedule: ScheduleId;
+  occurrence: OccurrenceId;
 }
 
 /** Most rows that one call of a filtered list looks at. */

@@ -96,7 +96,7 @@ export class Server {
     const work = async (): Promise<void> => {
       const left = await this.#memory.recovery.liveSessions();
       await this.sessions.recover(left.map((session) => session.id));
-      const handle = wakeHandler(this.#runs, this.stopping);
+      const handle = wakeHandler(this.#runs, this.stopping, async () => undefined);
       await this.#wakeups.start(async (wake) => {
         await this.#world.gates.pass(`wake-up of ${wake.kind}`);
         if (this.#isAlive) await handle(wake);

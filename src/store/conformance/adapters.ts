@@ -32,6 +32,8 @@ export type Dump = Pick<
   | 'inputs'
   | 'steers'
   | 'runs'
+  | 'schedules'
+  | 'occurrences'
   | 'holds'
   | 'owners'
   | 'wakeups'
@@ -103,6 +105,8 @@ export function sortedDump(dump: Dump): Dump {
     inputs: by(dump.inputs, (row) => row.executionId),
     steers: by(dump.steers, (row) => row.id),
     runs: by(dump.runs, (row) => row.id),
+    schedules: by(dump.schedules, (row) => row.id),
+    occurrences: by(dump.occurrences, (row) => row.id),
     holds: by(dump.holds, (row) => `${row.executionId} ${row.holderId}`),
     owners: by(dump.owners, (row) => `${row.turnId} ${row.executionId}`),
     wakeups: by(dump.wakeups, (row) => `${row.kind} ${row.target}`),

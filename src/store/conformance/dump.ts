@@ -26,6 +26,8 @@ export async function dumpOf(file: string, library: 'libsql' | 'node'): Promise<
       inputs: all('inputs', tables.inputs),
       steers: all('steers', tables.steers),
       runs: all('runs', tables.runs),
+      schedules: all('schedules', tables.schedules),
+      occurrences: all('occurrences', tables.occurrences),
       holds: cells('SELECT execution_id, holder_id FROM holds').map(
         ([executionId, holderId]) => ({ executionId, holderId }) as Hold,
       ),

@@ -1,9 +1,23 @@
-import type { ExecutionId, NoticeId, RunId, SessionId, SteerId, TurnId } from '../../base/ids.ts';
+import type {
+  ExecutionId,
+  NoticeId,
+  OccurrenceId,
+  RunId,
+  ScheduleId,
+  SessionId,
+  SteerId,
+  TurnId,
+} from '../../base/ids.ts';
 import type { Rule } from '../../ledger/decision.ts';
 import type { Effect } from '../../ledger/effects.ts';
 import type { Execution, SettledState } from '../../ledger/execution.ts';
 import type { Notice } from '../../ledger/notice.ts';
 import { newExecution } from '../../ledger/registration.ts';
+import type { Occurrence } from '../../ledger/occurrence.ts';
+import { newOccurrence } from '../../ledger/occurrence.ts';
+import type { ScheduleDefinition } from '../../ledger/schedule-definition.ts';
+import type { Schedule } from '../../ledger/schedule.ts';
+import { newSchedule } from '../../ledger/schedule.ts';
 import type { Input, Run, Session } from '../../ledger/session.ts';
 import type { Steer, Turn } from '../../ledger/turn.ts';
 import type { SettleEffect } from '../apply.ts';
@@ -19,6 +33,8 @@ export const id = {
   notice: (n: number) => idOf('ntc', n) as NoticeId,
   steer: (n: number) => idOf('str', n) as SteerId,
   run: (n: number) => idOf('run', n) as RunId,
+  schedule: (n: number) => idOf('sch', n) as ScheduleId,
+  occurrence: (n: number) => idOf('occ', n) as OccurrenceId,
 };
 
 function idOf(prefix: string, n: number): string {
@@ -201,8 +217,51 @@ export function run(n: number, sessionId: SessionId, set: Partial<Run> = {}): Ru
     outcome: null,
     outcomeCode: null,
     cancelRequested: false,
+    scheduleId: null,
+    occurrenceId: null,
+    instant: null,
     createdAt: start,
     endedAt: null,
     ...set,
   };
+}
+
+/** What a schedule says that is due every hour. */
+export const hourly: ScheduleDefinition = {
+  when: { cron: '0 * * * *', timezone: 'UTC' },
+  timezone: 'UTC',
+  agent: 'demo',
+  cwd: '/work',
+  session: { mode: 'fresh' },
+  messages: [],
+  overlap: 'skip',
+  catchUp: { windowMs: 86_400_000, policy: 'latest' },
+  notify: [],
+  labels: [],
+};
+
+/** An active schedule. */
+export function schedule(n: number, set: Partial<Schedule> = {}): Schedule {
+  const made = newSchedule({
+    id: id.schedule(n),
+    project: 'default',
+    name: `schedule ${n}`,
+    origin: 'api',
+    definition: hourly,
+    createdAt: start,
+  });
+  return { ...made, ...set };
+}
+
+/** A due occurrence, `n` hours after the start. */
+export function occurrence(n: number, scheduleId: ScheduleId, set: Partial<Occurrence> = {}): Occurrence {
+  return newOccurrence({
+    id: id.occurrence(n),
+    scheduleId,
+    instant: start + n * 3_600_000,
+    trigger: 'time',
+    revision: 1,
+    createdAt: start,
+    ...set,
+  });
 }

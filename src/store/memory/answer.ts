@@ -6,6 +6,7 @@ import { isPending } from '../../ledger/notice.ts';
 import type { Question } from '../../ledger/questions.ts';
 import type { Input } from '../../ledger/session.ts';
 import type { Turn } from '../../ledger/turn.ts';
+import { answerOfSchedules } from './schedule-answers.ts';
 import type { MemoryState } from './state.ts';
 
 /** Answers the questions of rules by looking at every row: histories in memory are short. */
@@ -50,6 +51,17 @@ export function answerFrom(state: MemoryState, question: Question): unknown {
         .slice(0, 500);
     case 'sentText':
       return sentText(state, question.args[0]);
+    case 'schedule':
+    case 'scheduleNamed':
+    case 'schedulesOf':
+    case 'dependents':
+    case 'occurrence':
+    case 'occurrenceAt':
+    case 'openOccurrences':
+    case 'liveRunsOf':
+    case 'lastRunOf':
+    case 'sessionTotals':
+      return answerOfSchedules(state, question);
     case 'owners':
     case 'refusedTurns':
     case 'activeTurnOf':

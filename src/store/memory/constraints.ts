@@ -1,6 +1,9 @@
 import type { Execution } from '../../ledger/execution.ts';
 import { isClosed, isSettled } from '../../ledger/execution.ts';
 import type { Notice } from '../../ledger/notice.ts';
+import type { Occurrence } from '../../ledger/occurrence.ts';
+import { isOpen } from '../../ledger/occurrence.ts';
+import type { Schedule } from '../../ledger/schedule.ts';
 import type { Run, Session } from '../../ledger/session.ts';
 import type { Steer, Turn } from '../../ledger/turn.ts';
 import type { RowOf, TableName } from '../apply.ts';
@@ -24,6 +27,10 @@ export function checkRow<Name extends TableName>(state: MemoryState, table: Name
       return checkSteer(row as Steer);
     case 'run':
       return checkRun(row as Run);
+    case 'schedule':
+      return checkSchedule(row as Schedule);
+    case 'occurrence':
+      return checkOccurrence(state, row as Occurrence);
     case 'input':
       // Nothing of a queued text can be wrong by itself.
       return;
@@ -98,6 +105,34 @@ function checkRun(row: Run): void {
   demand(row.cursor >= 0, 'cursor >= 0', row.id);
   demand((row.state === 'ended') === (row.endedAt !== null), 'ended has its instant', row.id);
   demand((row.state === 'ended') === (row.outcome !== null), 'ended has its outcome', row.id);
+  const isScheduled = row.scheduleId !== null;
+  demand(
+    isScheduled === (row.occurrenceId !== null) && isScheduled === (row.instant !== null),
+    'schedule, occurrence and instant go together',
+    row.id,
+  );
+}
+
+function checkSchedule(row: Schedule): void {
+  demand(row.revision >= 1, 'revision >= 1', row.id);
+  demand(
+    row.pauseReason === null || row.pausedAt !== null,
+    'what is not paused has no reason for it',
+    row.id,
+  );
+}
+
+function checkOccurrence(state: MemoryState, row: Occurrence): void {
+  demand((row.state === 'ran') === (row.runId !== null), 'what ran, and only that, has a run', row.id);
+  demand(isOpen(row.state) === (row.decidedAt === null), 'what is decided has its instant', row.id);
+  const needsNone = row.state === 'due' || row.state === 'claimed' || row.state === 'ran';
+  demand(needsNone || row.reason !== null, 'says why', row.id);
+  demand(row.revision >= 1, 'revision >= 1', row.id);
+  const before = state.rows('occurrence').get(row.id);
+  if (!before) return;
+  demand(before.instant === row.instant, 'no occurrence changes its instant', row.id);
+  const isSame = before.state === row.state && before.runId === row.runId;
+  demand(before.state !== 'ran' || isSame, 'what has run does not change', row.id);
 }
 
 /** What must be unique when a row is inserted, beside its id. */
@@ -113,6 +148,23 @@ export function checkUnique<Name extends TableName>(state: MemoryState, table: N
     const { id, ownerId } = row as Run;
     for (const other of state.rows('run').values()) {
       demand(ownerId === null || other.ownerId !== ownerId, `one run an owner, but there is ${other.id}`, id);
+      const { occurrenceId } = row as Run;
+      const isTwice = occurrenceId !== null && other.occurrenceId === occurrenceId;
+      demand(!isTwice, `one run an occurrence, but there is ${other.id}`, id);
+    }
+  }
+  if (table === 'schedule') {
+    const { id, project, name, removedAt } = row as Schedule;
+    for (const other of state.rows('schedule').values()) {
+      const isTwice = other.project === project && other.name === name && other.removedAt === null;
+      demand(removedAt !== null || !isTwice, `names are unique, but there is ${other.id}`, id);
+    }
+  }
+  if (table === 'occurrence') {
+    const { id, scheduleId, instant } = row as Occurrence;
+    for (const other of state.rows('occurrence').values()) {
+      const isTwice = other.scheduleId === scheduleId && other.instant === instant;
+      demand(!isTwice, `instants are unique in a schedule, but there is ${other.id}`, id);
     }
   }
 }
@@ -171,6 +223,13 @@ const references: { readonly [Name in TableName]: readonly Reference[] } = {
     ['sessionId', 'session'],
     ['ownerId', 'execution'],
     ['currentId', 'execution'],
+    ['scheduleId', 'schedule'],
+    ['occurrenceId', 'occurrence'],
+  ],
+  schedule: [['sessionId', 'session']],
+  occurrence: [
+    ['scheduleId', 'schedule'],
+    ['runId', 'run'],
   ],
 };
 

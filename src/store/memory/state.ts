@@ -20,6 +20,8 @@ export interface MemorySnapshot {
   readonly inputs: readonly RowOf['input'][];
   readonly steers: readonly RowOf['steer'][];
   readonly runs: readonly RowOf['run'][];
+  readonly schedules: readonly RowOf['schedule'][];
+  readonly occurrences: readonly RowOf['occurrence'][];
   readonly holds: readonly Hold[];
   readonly owners: readonly TurnOwner[];
   readonly wakeups: readonly WakeRow[];
@@ -89,6 +91,8 @@ export class MemoryState {
       input: undoable(from.inputs, (row) => row.executionId),
       steer: undoable(from.steers, (row) => row.id),
       run: undoable(from.runs, (row) => row.id),
+      schedule: undoable(from.schedules, (row) => row.id),
+      occurrence: undoable(from.occurrences, (row) => row.id),
     };
     this.#holds = undoable(from.holds, holdKey);
     this.#owners = undoable(from.owners, ownerKey);
@@ -163,6 +167,8 @@ export class MemoryState {
       inputs: [...this.rows('input').values()],
       steers: [...this.rows('steer').values()],
       runs: [...this.rows('run').values()],
+      schedules: [...this.rows('schedule').values()],
+      occurrences: [...this.rows('occurrence').values()],
       holds: [...this.holds],
       owners: [...this.owners],
       wakeups: [...this.wakeups.values()],
@@ -186,6 +192,8 @@ export function emptySnapshot(databaseId: string): MemorySnapshot {
     inputs: [],
     steers: [],
     runs: [],
+    schedules: [],
+    occurrences: [],
     holds: [],
     owners: [],
     wakeups: [],

@@ -1,8 +1,20 @@
 import type { Execution } from '../../ledger/execution.ts';
 import { isSettled } from '../../ledger/execution.ts';
 import { isPending } from '../../ledger/notice.ts';
+import type { Occurrence } from '../../ledger/occurrence.ts';
+import { stateOf } from '../../ledger/schedule.ts';
 import { inTreeOrder } from '../tree-order.ts';
-import type { EventLog, IdOf, LiveRoot, Page, Paging, RecoveryViews, Tree, Views } from '../views.ts';
+import type {
+  EventLog,
+  IdOf,
+  LiveRoot,
+  OccurrenceFilter,
+  Page,
+  Paging,
+  RecoveryViews,
+  Tree,
+  Views,
+} from '../views.ts';
 import { answerFrom } from './answer.ts';
 import type { MemoryState } from './state.ts';
 
@@ -53,7 +65,8 @@ export function memoryViews(state: MemoryState, read: Reading): Views {
           (row) =>
             fits(filter.project, row.project) &&
             fits(filter.state, row.state) &&
-            fits(filter.sessionId, row.sessionId),
+            fits(filter.sessionId, row.sessionId) &&
+            fits(filter.scheduleId, row.scheduleId),
         ),
       ),
     run: (id) =>
@@ -67,6 +80,16 @@ export function memoryViews(state: MemoryState, read: Reading): Views {
         );
         return run && { run, messages };
       }),
+    schedules: (filter) =>
+      read(() =>
+        page([...state.rows('schedule').values()], filter, (row) => {
+          const { project, origin, label, state: wanted } = filter;
+          const isIt = wanted === undefined ? row.removedAt === null : stateOf(row) === wanted;
+          const isLabelled = label === undefined || row.definition.labels.includes(label);
+          return isIt && isLabelled && fits(project, row.project) && fits(origin, row.origin);
+        }),
+      ),
+    occurrences: (filter) => read(() => occurrencesOf(state, filter)),
     resolvePrefix: <Kind extends keyof IdOf>(kind: Kind, prefix: string, limit: number) =>
       read(() => {
         const ids = [...state.rows(kind).keys()].filter((id) => id.startsWith(prefix));
@@ -89,6 +112,17 @@ function page<Row extends { readonly id: string }>(
   const items = newest.slice(0, limit);
   const last = items.at(-1);
   return newest.length > limit && last ? { items, next: last.id } : { items };
+}
+
+function occurrencesOf(state: MemoryState, filter: OccurrenceFilter): Page<Occurrence> {
+  const { scheduleId, cursor, limit } = filter;
+  const before = cursor === undefined ? Infinity : Number(cursor);
+  const found = [...state.rows('occurrence').values()]
+    .filter((row) => row.scheduleId === scheduleId && row.instant < before && fits(filter.state, row.state))
+    .sort((a, b) => b.instant - a.instant);
+  const items = found.slice(0, limit);
+  const last = items.at(-1);
+  return found.length > limit && last ? { items, next: String(last.instant) } : { items };
 }
 
 function treeOf(state: MemoryState, rootId: string, limit: number): Tree | undefined {
@@ -168,6 +202,8 @@ export function memoryRecoveryViews(state: MemoryState, read: Reading): Recovery
           .filter((row) => row.state === 'live' || row.laneTurn || row.wakeTurn || ids.has(row.id))
           .sort(byId);
       }),
+    claimedOccurrences: () =>
+      read(() => [...state.rows('occurrence').values()].filter((row) => row.state === 'claimed').sort(byId)),
     runningRuns: () =>
       read(() => [...state.rows('run').values()].filter((run) => run.state === 'running').sort(byId)),
   };

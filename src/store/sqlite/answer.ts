@@ -19,7 +19,8 @@ export class SqliteAnswers {
   }
 
   answer(question: Question): unknown {
-    const { executions, notices, sessions, turns, inputs, steers, runs } = this.#tables;
+    const { executions, notices, sessions, turns, inputs, steers, runs, schedules, occurrences } =
+      this.#tables;
     const ids = this.#ids;
     switch (question.ask) {
       case 'execution':
@@ -95,6 +96,26 @@ export class SqliteAnswers {
         return runs.all(ids.runsOf(question.args[0]));
       case 'runOwnedBy':
         return first(runs.all(ids.runOwnedBy(question.args[0])));
+      case 'schedule':
+        return schedules.get(question.args[0]);
+      case 'scheduleNamed':
+        return first(schedules.all(ids.scheduleNamed(...question.args)));
+      case 'schedulesOf':
+        return schedules.all(ids.schedulesOf(question.args[0]));
+      case 'dependents':
+        return schedules.all(ids.dependents(question.args[0]));
+      case 'occurrence':
+        return occurrences.get(question.args[0]);
+      case 'occurrenceAt':
+        return first(occurrences.all(ids.occurrenceAt(...question.args)));
+      case 'openOccurrences':
+        return occurrences.all(ids.openOccurrences(...question.args));
+      case 'liveRunsOf':
+        return runs.all(ids.liveRunsOf(question.args[0]));
+      case 'lastRunOf':
+        return first(runs.all(ids.lastRunOf(question.args[0])));
+      case 'sessionTotals':
+        return ids.sessionTotals(question.args[0]);
       default:
         return assertNever(question);
     }

@@ -1,5 +1,7 @@
 import type { Execution } from '../../ledger/execution.ts';
 import type { Notice } from '../../ledger/notice.ts';
+import type { Occurrence } from '../../ledger/occurrence.ts';
+import type { Schedule } from '../../ledger/schedule.ts';
 import type { Input, Run, Session } from '../../ledger/session.ts';
 import type { Steer, Turn } from '../../ledger/turn.ts';
 import type { Param } from './driver.ts';
@@ -174,8 +176,43 @@ export const runColumns: Columns<Run> = {
   outcome: seldom.text('outcome'),
   outcomeCode: seldom.text('outcome_code'),
   cancelRequested: flag('cancel_requested'),
+  scheduleId: seldom.text('schedule_id'),
+  occurrenceId: seldom.text('occurrence_id'),
+  instant: seldom.integer('instant'),
   createdAt: integer('created_at'),
   endedAt: seldom.integer('ended_at'),
+};
+
+export const scheduleColumns: Columns<Schedule> = {
+  id: text('id'),
+  project: text('project'),
+  name: text('name'),
+  origin: text('origin'),
+  definition: json('definition'),
+  revision: integer('revision'),
+  dependsOn: seldom.text('depends_on'),
+  pausedAt: seldom.integer('paused_at'),
+  pauseReason: seldom.text('pause_reason'),
+  cursor: integer('cursor'),
+  sessionId: seldom.text('session_id'),
+  removedAt: seldom.integer('removed_at'),
+  createdAt: integer('created_at'),
+  updatedAt: integer('updated_at'),
+};
+
+export const occurrenceColumns: Columns<Occurrence> = {
+  id: text('id'),
+  scheduleId: text('schedule_id'),
+  instant: integer('instant'),
+  trigger: mostly('time')('cause'),
+  state: mostly('due')('state'),
+  reason: seldom.text('reason'),
+  runId: seldom.text('run_id'),
+  revision: integer('revision'),
+  inTurn: column('flag', false)('in_turn'),
+  until: seldom.integer('deadline_at'),
+  createdAt: integer('created_at'),
+  decidedAt: seldom.integer('decided_at'),
 };
 
 /** A field's value as a parameter. */

@@ -32,6 +32,14 @@ export interface IdStatements {
   waitingIn(root: string): Ids;
   sentTurn(message: string): Ids;
   sentSteer(message: string): Ids;
+  scheduleNamed(project: string, name: string): Ids;
+  schedulesOf(project: string): Ids;
+  dependents(fullName: string): Ids;
+  occurrenceAt(schedule: string, instant: number): Ids;
+  openOccurrences(schedule: string, inTurn: boolean, limit: number): Ids;
+  liveRunsOf(schedule: string): Ids;
+  lastRunOf(schedule: string): Ids;
+  sessionTotals(session: string): { readonly turns: number; readonly tokens: number };
 }
 
 /** The statements, each a subquery whose first column is the id. */
@@ -80,6 +88,16 @@ const lists = {
     SELECT t.id AS id FROM turn_owners o JOIN turns t ON t.id = o.turn_id
     WHERE o.execution_id = ? AND o.position = 0 AND t.cause = 'message' AND t.text <> '' ORDER BY o.turn_id DESC LIMIT 1`,
   sentSteer: 'SELECT id FROM steers WHERE message_id = ? ORDER BY id DESC LIMIT 1',
+  scheduleNamed: 'SELECT id FROM schedules WHERE project = ? AND name = ? AND removed_at IS NULL',
+  schedulesOf: 'SELECT id FROM schedules WHERE project = ? AND removed_at IS NULL ORDER BY name',
+  dependents: 'SELECT id FROM schedules WHERE depends_on = ? AND removed_at IS NULL ORDER BY id',
+  occurrenceAt: 'SELECT id FROM occurrences WHERE schedule_id = ? AND instant = ?',
+  openOccurrences: `
+    SELECT id FROM occurrences
+    WHERE schedule_id = ? AND in_turn = ? AND decided_at IS NULL ORDER BY instant LIMIT ?`,
+  liveRunsOf: 'SELECT id FROM runs WHERE schedule_id = ? AND ended_at IS NULL ORDER BY id',
+  lastRunOf: `
+    SELECT id FROM runs WHERE schedule_id = ? AND ended_at IS NOT NULL ORDER BY ended_at DESC, id DESC LIMIT 1`,
 };
 
 /**
@@ -111,8 +129,16 @@ export function idStatements(db: Database): IdStatements {
   const made = Object.fromEntries(Object.entries(lists).map(([name, sql]) => [name, list(sql)])) as {
     readonly [Name in keyof typeof lists]: (...params: Param[]) => Ids;
   };
+  const totals = db.prepare(`
+    SELECT count(*), coalesce(sum(
+      coalesce(usage ->> 'inputTokens', 0) + coalesce(usage ->> 'outputTokens', 0)), 0)
+    FROM executions WHERE runs_in = ? AND kind IN ('message', 'continuation', 'late')`);
   return {
     ...made,
+    sessionTotals: (session) => {
+      const [turns, tokens] = totals.row([session]) ?? [];
+      return { turns: Number(turns), tokens: Number(tokens) };
+    },
     openOwnedBy: list(openOwnedBySql),
     headPosition: number('SELECT min(position) FROM inputs WHERE session_id = ?'),
     tailPosition: number('SELECT max(position) FROM inputs WHERE session_id = ?'),

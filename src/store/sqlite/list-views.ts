@@ -116,9 +116,14 @@ function runLists(db: Database, tables: SqliteTables): Lists['runs'] {
   const running = paged(`
     SELECT id, project, state, session_id FROM runs INDEXED BY runs_running
     WHERE state = 'running' AND id < ?`);
+  const ofSchedule = paged(
+    'SELECT id, project, state, session_id FROM runs WHERE schedule_id = ? AND id < ?',
+  );
   return (filter) => {
-    const { project, state, sessionId } = filter;
-    return (state === 'running' ? running : all)([], [project, state, sessionId], filter);
+    const { project, state, sessionId, scheduleId } = filter;
+    const values = [project, state, sessionId];
+    if (scheduleId !== undefined) return ofSchedule([scheduleId], values, filter);
+    return (state === 'running' ? running : all)([], values, filter);
   };
 }
 
@@ -159,6 +164,8 @@ function prefixes(db: Database): Lists['resolvePrefix'] {
     run: of('runs'),
     turn: of('turns'),
     steer: of('steers'),
+    schedule: of('schedules'),
+    occurrence: of('occurrences'),
   };
   return (kind, prefix, limit) => statements[kind].json([prefix, `${prefix}~`, limit]) as string[];
 }

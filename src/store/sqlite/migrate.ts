@@ -5,6 +5,7 @@ import { ledgerSchema } from './migrations/0001-ledger.ts';
 import { recordsSchema } from './migrations/0002-records.ts';
 import { spendingSchema } from './migrations/0003-spending.ts';
 import { limitsSchema } from './migrations/0004-limits.ts';
+import { schedulesSchema } from './migrations/0005-schedules.ts';
 
 /** One step of the schema. Steps are only ever appended; one that was released is never edited. */
 export interface Migration {
@@ -18,6 +19,7 @@ export const migrations: readonly Migration[] = [
   { name: '0002-records', sql: recordsSchema },
   { name: '0003-spending', sql: spendingSchema },
   { name: '0004-limits', sql: limitsSchema },
+  { name: '0005-schedules', sql: schedulesSchema },
 ];
 
 interface Applied {

@@ -32,11 +32,11 @@ const justified: readonly { readonly step: RegExp; readonly sql: RegExp; readonl
   },
   {
     step: /^USE TEMP B-TREE FOR ORDER BY$/,
-    sql: /INDEXED BY (executions_unclosed|notices_pending_for|runs_running)/,
+    sql: /INDEXED BY (executions_unclosed|notices_pending_for|runs_running|occurrences_open)/,
     why: 'sorts what is unclosed, pending or running now',
   },
   {
-    step: /^SCAN \w+ USING (COVERING )?INDEX (notices_pending_for|runs_running|steers_open|executions_live_task|sessions_(live|lane|wake|limited))$/,
+    step: /^SCAN \w+ USING (COVERING )?INDEX (notices_pending_for|runs_running|occurrences_open|steers_open|executions_live_task|sessions_(live|lane|wake|limited))$/,
     sql: /INDEXED BY/,
     why: 'a partial index that has only what is pending, running or live now',
   },

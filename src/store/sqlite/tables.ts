@@ -2,6 +2,8 @@ import type { ExecutionId } from '../../base/ids.ts';
 import type { Execution, ExecutionUsage } from '../../ledger/execution.ts';
 import { isSettled } from '../../ledger/execution.ts';
 import type { Notice } from '../../ledger/notice.ts';
+import type { Occurrence } from '../../ledger/occurrence.ts';
+import type { Schedule } from '../../ledger/schedule.ts';
 import type { Input, Run, Session } from '../../ledger/session.ts';
 import { addUsage } from '../../ledger/spending.ts';
 import type { Steer, Turn, TurnOwner } from '../../ledger/turn.ts';
@@ -11,7 +13,9 @@ import {
   executionColumns,
   inputColumns,
   noticeColumns,
+  occurrenceColumns,
   runColumns,
+  scheduleColumns,
   sessionColumns,
   steerColumns,
   turnColumns,
@@ -37,6 +41,8 @@ export class SqliteTables implements Tables {
   readonly inputs: Table<Input>;
   readonly steers: Table<Steer>;
   readonly runs: Table<Run>;
+  readonly schedules: Table<Schedule>;
+  readonly occurrences: Table<Occurrence>;
   readonly #byName: { readonly [Name in TableName]: Table<RowOf[Name]> };
   readonly #counts: CountStatements;
   readonly #holders = new Map<ExecutionId, readonly ExecutionId[]>();
@@ -59,6 +65,8 @@ export class SqliteTables implements Tables {
     });
     this.steers = new Table(db, { table: 'steers', key: 'id', columns: steerColumns, longText: 'text' });
     this.runs = new Table(db, { table: 'runs', key: 'id', columns: runColumns });
+    this.schedules = new Table(db, { table: 'schedules', key: 'id', columns: scheduleColumns });
+    this.occurrences = new Table(db, { table: 'occurrences', key: 'id', columns: occurrenceColumns });
     this.#byName = {
       execution: this.executions,
       notice: this.notices,
@@ -67,6 +75,8 @@ export class SqliteTables implements Tables {
       input: this.inputs,
       steer: this.steers,
       run: this.runs,
+      schedule: this.schedules,
+      occurrence: this.occurrences,
     };
     this.#counts = countStatements(db);
   }

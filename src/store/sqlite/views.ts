@@ -2,6 +2,7 @@ import type { EventLog, IdOf, RecoveryViews, Views } from '../views.ts';
 import type { Database } from './driver.ts';
 import type { EventStatements } from './event-statements.ts';
 import { lists, liveSessionIds } from './list-views.ts';
+import { scheduleLists } from './schedule-views.ts';
 import type { SqliteTables } from './tables.ts';
 import { treeView } from './tree-view.ts';
 
@@ -11,6 +12,7 @@ export type Reading = <T>(query: () => T) => Promise<T>;
 /** The views on SQLite. */
 export function sqliteViews(db: Database, tables: SqliteTables, read: Reading): Views {
   const list = lists(db, tables);
+  const schedules = scheduleLists(db, tables);
   const tree = treeView(db, tables);
   const queue = db.prepare(`
     SELECT json_group_array(execution_id) FROM (
@@ -31,6 +33,8 @@ export function sqliteViews(db: Database, tables: SqliteTables, read: Reading): 
         const run = tables.runs.get(id);
         return run && { run, messages: tables.executions.all(messages.json([id]) as string[]) };
       }),
+    schedules: (filter) => read(() => schedules.schedules(filter)),
+    occurrences: (filter) => read(() => schedules.occurrences(filter)),
     resolvePrefix: <Kind extends keyof IdOf>(kind: Kind, prefix: string, limit: number) =>
       read(() => list.resolvePrefix(kind, prefix, limit) as IdOf[Kind][]),
   };
@@ -42,9 +46,14 @@ export function sqliteRecoveryViews(db: Database, tables: SqliteTables, read: Re
   const running = db.prepare(`
     SELECT json_group_array(id) FROM (
       SELECT id FROM runs INDEXED BY runs_running WHERE state = 'running' ORDER BY id)`);
+  const claimed = db.prepare(`
+    SELECT json_group_array(id) FROM (
+      SELECT id FROM occurrences INDEXED BY occurrences_open
+      WHERE decided_at IS NULL AND state = 'claimed' ORDER BY id)`);
   return {
     liveSessions: () => read(() => tables.sessions.all(live())),
     runningRuns: () => read(() => tables.runs.all(running.json([]) as string[])),
+    claimedOccurrences: () => read(() => tables.occurrences.all(claimed.json([]) as string[])),
   };
 }
 
