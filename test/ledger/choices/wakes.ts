@@ -28,6 +28,10 @@ function handled(context: Context, wake: WakeRow): Choice | undefined {
       const command = { now: context.now, sessionId: wake.target as SessionId };
       return { call: { rule: 'overdueQuestion', command } };
     }
+    // Nothing here has a schedule.
+    case 'schedule':
+    case 'occurrence':
+      return undefined;
     case 'heartbeat': {
       const noticeId = freshOf(context).at('notice', 0);
       const command = { now: context.now, id: wake.target as ExecutionId, noticeId };
