@@ -18,4 +18,4 @@ const points: KillPlan['points'] = [
 /** Milliseconds after the start of a run. */
 const moments = [150, 400, 700, 1000, 1400, 1800, 2300];
 
-killCases(codexKit, { points, moments });
+killCases(codexKit, { points, moments, lanes: 2, patienceMs: 60_000 });

@@ -33,100 +33,129 @@ export interface KillPlan {
   readonly moments: readonly number[];
   /** Milliseconds in which a run ends after a kill, default 40 seconds. */
   readonly patienceMs?: number;
+  /** Servers that are tried at the same time, each with its own cases; default 1. */
+  readonly lanes?: number;
   /** What must hold besides, after each run. */
   readonly check?: (server: AgentServer) => void;
 }
 
 const streaming = 'while it streams, calls tools and runs shells';
 
+/** When one server of a lane dies. */
+type Case =
+  | { readonly window: string; readonly fault: string }
+  | { readonly window: typeof streaming; readonly afterMs: number };
+
 /** `kill -9` of the server in the middle of runs of a real agent program: each message reaches the model once. */
-export function killCases(kit: AgentKit, { points, moments, check, patienceMs = 40_000 }: KillPlan): void {
+export function killCases(kit: AgentKit, plan: KillPlan): void {
   const program = findProgram(kit.name);
+  const { points, moments, lanes = 1 } = plan;
+  const cases: Case[] = [
+    ...points.flatMap(({ window, fault, times }) => times.map((n) => ({ window, fault: `${fault}:${n}` }))),
+    ...moments.map((afterMs) => ({ window: streaming, afterMs }) as const),
+  ];
   describe.skipIf(!program)(`kill -9 of the server in the middle of a run of the real ${kit.name}`, () => {
-    let server: AgentServer;
     const counts = new Map<string, number>();
-    let runs = 0;
-
-    beforeAll(async () => {
-      server = await AgentServer.start(kit, program ?? '', rules);
+    for (let lane = 0; lane < lanes; lane++) {
+      const own = cases.filter((_, index) => index % lanes === lane);
+      describe.concurrent(`server ${lane + 1} of ${lanes}`, () =>
+        laneOf(kit, program ?? '', plan, own, counts));
+    }
+    describe('altogether', () => {
+      test('it died in every window', () => {
+        console.log(`kills by window:\n${[...counts].map(([window, n]) => `  ${n}  ${window}`).join('\n')}`);
+        const all = [...points.map(({ window }) => window), streaming];
+        expect(all.filter((window) => !counts.has(window))).toEqual([]);
+      });
     });
-    afterAll(async () => {
-      console.log(`kills by window:\n${[...counts].map(([window, n]) => `  ${n}  ${window}`).join('\n')}`);
-      await server?.stop();
-    });
+  });
+}
 
-    const verify = async (runId: string, mark: string): Promise<void> => {
-      const run = await server.ended(runId, patienceMs);
-      expect(run.outcome, await server.describe(run)).toBe('succeeded');
-      // What the model was told to do by each text of ours: once, however often the server died.
-      for (const text of [`${mark} first.`, `${mark} second.`]) {
-        const turns = new Set(
-          server.model.log.flatMap((event) =>
-            event.type === 'request' && event.userTexts.at(-1)?.startsWith(text) ? [event.turnId] : [],
-          ),
-        );
-        expect(turns.size, `turns that began with "${text}"`).toBe(1);
-        const histories = server.model.requests.map(
-          (request) => userTexts(request).filter((said) => said.startsWith(text)).length,
-        );
-        expect(Math.max(...histories), `"${text}" in one conversation`).toBe(1);
-      }
-      check?.(server);
-      for (const tree of await server.trees(run)) {
-        expect(tree.closed).toBe(true);
-        expect(tree.notices.filter((notice) => notice.state !== 'handled')).toEqual([]);
-      }
-    };
+/** The cases of one server, one after the other. */
+function laneOf(
+  kit: AgentKit,
+  program: string,
+  { check, patienceMs = 40_000 }: KillPlan,
+  cases: readonly Case[],
+  counts: Map<string, number>,
+): void {
+  let server: AgentServer;
+  let runs = 0;
+  beforeAll(async () => {
+    server = await AgentServer.start(kit, program, rules);
+  });
+  afterAll(() => server?.stop());
 
-    // Whether the server dies before the run has ended: how long that takes is up to the machine.
-    const diesFirst = async (runId: string | undefined): Promise<boolean> => {
-      for (const until = Date.now() + patienceMs; Date.now() < until; ) {
-        if (await server.died(300)) return true;
-        const run = runId && (await server.client.call('getRun', { id: runId }).catch(() => undefined));
-        if (run && run.state === 'ended') return server.died(300);
-      }
-      return false;
-    };
-
-    const cases = points.flatMap(({ window, fault, times }) =>
-      times.map((n) => ({ window, fault: `${fault}:${n}` })),
-    );
-    test.each(cases)(
-      '$window ($fault)',
-      async ({ window, fault }) => {
+  const dies = (window: string): void => void counts.set(window, (counts.get(window) ?? 0) + 1);
+  const verify = async (runId: string, mark: string): Promise<void> => {
+    await verifyRun(server, runId, mark, patienceMs);
+    check?.(server);
+  };
+  for (const one of cases) {
+    if ('fault' in one)
+      test.sequential(`${one.window} (${one.fault})`, { timeout: 2 * patienceMs + 40_000 }, async () => {
         await server.kill();
-        await server.up(fault);
+        await server.up(one.fault);
         if (!server.isUp) await server.up();
-        const mark = `[${fault} ${++runs}]`;
+        const mark = `[${one.fault} ${++runs}]`;
         const runId = await server.run(messagesOf(mark)).catch(() => undefined);
-        const isDead = await diesFirst(runId);
-        if (isDead) {
-          counts.set(window, (counts.get(window) ?? 0) + 1);
+        if (await diesFirst(server, runId, patienceMs)) {
+          dies(one.window);
           await server.up();
         }
         // A server that died in the call that begins a run may have begun it or not; then there is nothing to wait for.
         if (runId) await verify(runId, mark);
-      },
-      2 * patienceMs + 40_000,
-    );
-
-    test.each(moments)(
-      'after %i ms',
-      async (ms) => {
-        const mark = `[${ms} ms ${++runs}]`;
+      });
+    else
+      test.sequential(`after ${one.afterMs} ms`, { timeout: patienceMs + 40_000 }, async () => {
+        const mark = `[${one.afterMs} ms ${++runs}]`;
         const runId = await server.run(messagesOf(mark));
-        await delay(ms);
+        await delay(one.afterMs);
         await server.kill();
         await server.up();
-        counts.set(streaming, (counts.get(streaming) ?? 0) + 1);
+        dies(one.window);
         await verify(runId, mark);
-      },
-      patienceMs + 40_000,
-    );
+      });
+  }
+}
 
-    test('it died in every window', () => {
-      const all = [...points.map(({ window }) => window), streaming];
-      expect(all.filter((window) => !counts.has(window))).toEqual([]);
-    });
-  });
+async function verifyRun(
+  server: AgentServer,
+  runId: string,
+  mark: string,
+  patienceMs: number,
+): Promise<void> {
+  const run = await server.ended(runId, patienceMs);
+  expect(run.outcome, await server.describe(run)).toBe('succeeded');
+  // What the model was told to do by each text of ours: once, however often the server died.
+  for (const text of [`${mark} first.`, `${mark} second.`]) {
+    const turns = new Set(
+      server.model.log.flatMap((event) =>
+        event.type === 'request' && event.userTexts.at(-1)?.startsWith(text) ? [event.turnId] : [],
+      ),
+    );
+    expect(turns.size, `turns that began with "${text}"`).toBe(1);
+    const histories = server.model.requests.map(
+      (request) => userTexts(request).filter((said) => said.startsWith(text)).length,
+    );
+    expect(Math.max(...histories), `"${text}" in one conversation`).toBe(1);
+  }
+  for (const tree of await server.trees(run)) {
+    expect(tree.closed).toBe(true);
+    expect(tree.notices.filter((notice) => notice.state !== 'handled')).toEqual([]);
+  }
+}
+
+/** Whether the server dies before the run has ended: how long that takes is up to the machine. */
+async function diesFirst(
+  server: AgentServer,
+  runId: string | undefined,
+  patienceMs: number,
+): Promise<boolean> {
+  for (const until = Date.now() + patienceMs; Date.now() < until; ) {
+    if (await server.died(300)) return true;
+    const run = runId && (await server.client.call('getRun', { id: runId }).catch(() => undefined));
+    if (run && run.state === 'ended') return server.died(300);
+  }
+  return false;
 }

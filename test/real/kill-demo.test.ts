@@ -25,9 +25,12 @@ const points = [
   'call.registered',
   'advance.before',
 ];
-const times = [1, 2, 3];
+/** `STEMMA_KILLS=all` tries every moment, which takes minutes; a third of them, spread over the run, is tried otherwise. */
+const isWhole = process.env['STEMMA_KILLS'] === 'all';
+const times = isWhole ? [1, 2, 3] : [1];
 /** Beyond the first ones, commits of every part of the run. */
-const laterCommits = [5, 8, 12, 17, 23, 30, 38, 47, 57];
+const laterCommits = isWhole ? [5, 8, 12, 17, 23, 30, 38, 47, 57] : [12, 30, 57];
+const everyMs = isWhole ? 400 : 1200;
 
 const cases: [string, Kill[]][] = [
   ...points.flatMap((point) =>
@@ -41,9 +44,9 @@ const cases: [string, Kill[]][] = [
     `recover.step, time ${n}`,
     [{ afterMs: 1200 }, ...Array.from({ length: n }, () => ({ fault: 'recover.step:1' }))],
   ]),
-  ...Array.from({ length: 16 }, (_, i): [string, Kill[]] => [
-    `${i * 400} ms into it`,
-    [{ afterMs: i * 400 }],
+  ...Array.from({ length: 6400 / everyMs }, (_, i): [string, Kill[]] => [
+    `${i * everyMs} ms into it`,
+    [{ afterMs: i * everyMs }],
   ]),
   ['every 300 ms, eight times', Array.from({ length: 8 }, () => ({ afterMs: 300 }))],
   ['every 700 ms, six times', Array.from({ length: 6 }, () => ({ afterMs: 700 }))],
@@ -68,7 +71,9 @@ describe.concurrent('the demo finishes, and each text reaches its agent once, wi
 });
 
 describe.concurrent('a run ends, and nothing is sent twice unmarked, with server and agents killed at once at', () => {
-  for (const afterMs of [0, 600, 1200, 1800, 2400, 3000, 3600, 4200, 4800, 5400]) {
+  for (const afterMs of [0, 600, 1200, 1800, 2400, 3000, 3600, 4200, 4800, 5400].filter(
+    (_, i) => isWhole || i % 3 === 0,
+  )) {
     test.concurrent(`${afterMs} ms into it`, { timeout: 240_000 }, async () => {
       const bench = Bench.prepare({ demo });
       try {
