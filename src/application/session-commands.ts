@@ -7,7 +7,7 @@ import { decideLimit } from '../ledger/limit.ts';
 import { ask } from '../ledger/questions.ts';
 import { defaultTimeoutMs } from '../ledger/registration.ts';
 import { beginRun } from '../ledger/sequence.ts';
-import type { PlannedMessage } from '../ledger/session.ts';
+import type { PlannedMessage, Retry } from '../ledger/session.ts';
 import type { TranscriptItem as StoredItem } from '../store/records.ts';
 import { budgetOf, refusalOfBudgets } from './budgets.ts';
 import { actorOf, nothing } from './caller.ts';
@@ -110,6 +110,13 @@ async function agentOf({ agents }: ApplicationContext, request: RunFile): Promis
   return { ok: true, value: name };
 }
 
+/** How long after the end of an attempt the next one goes out if nobody says, in milliseconds. */
+const defaultBackoffMs = 60_000;
+
+function retryOf({ max, backoff = defaultBackoffMs }: NonNullable<SequenceMessage['retry']>): Retry {
+  return { max, backoffMs: backoff };
+}
+
 /** One message of a plan, with what was left out filled in. */
 export function plannedMessage(message: SequenceMessage): PlannedMessage {
   return {
@@ -120,5 +127,6 @@ export function plannedMessage(message: SequenceMessage): PlannedMessage {
     check: message.check ?? null,
     background: message.background ?? 'wait',
     ...(message.budget === undefined ? {} : { budget: budgetOf(message.budget) }),
+    ...(message.retry === undefined ? {} : { retry: retryOf(message.retry) }),
   };
 }

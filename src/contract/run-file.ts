@@ -7,6 +7,15 @@ import { directoryPath, longText, nameText, textOf } from './text.ts';
 /** How many messages one run may have. */
 const largestSequence = 1_000;
 
+const retry = z
+  .strictObject({
+    max: z.int().min(0).max(100).meta({ description: 'Attempts beside the first one.' }),
+    backoff: durationMs.optional().meta({
+      description: 'How long after the end of the first; twice as long each time, at most an hour. Default 1m.',
+    }),
+  })
+  .meta({ description: 'How often a message that failed is sent again, as a new root.' });
+
 /** What a message may say about itself besides its text. */
 export const messageOptions = z.strictObject({
   timeout: durationMs.optional(),
@@ -17,6 +26,7 @@ export const messageOptions = z.strictObject({
     .meta({ description: 'A shell command; exit code 0 means that the message succeeded.' }),
   background: z.enum(['wait', 'cancel', 'detach']).optional(),
   budget: budget.optional(),
+  retry: retry.optional(),
 });
 
 const fullMessage = z.strictObject({ text: longText, ...messageOptions.shape });
@@ -29,13 +39,19 @@ export const sequenceMessage = z
   .union([longText, fullMessage])
   .transform((message): SequenceMessage => (typeof message === 'string' ? { text: message } : message));
 
+/** Messages in their order; at least one. */
+export const messageList = z
+  .array(sequenceMessage)
+  .min(1, 'needs at least one message')
+  .max(largestSequence, `has more than ${largestSequence} messages`);
+
 /** The file of `stemma run FILE`, and the body of `POST /runs`. */
 export const runFile = z
   .strictObject({
     agent: nameText,
     cwd: directoryPath.optional(),
     name: nameText.optional(),
-    messages: z.array(sequenceMessage).min(1, 'needs at least one message').max(largestSequence),
+    messages: messageList,
     agents: z.record(nameText, agentProfileInput).optional(),
   })
   .meta({ id: 'RunFile', description: 'A sequence of messages for one agent.' });

@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import { findNearest } from '../base/nearest.ts';
+import { isZone, knownZones } from '../base/zoned-time.ts';
+import { budget } from './budget.ts';
+import { durationMs } from './durations.ts';
+import { messageList } from './run-file.ts';
+import { directoryPath, nameText, textOf } from './text.ts';
+
+/** The name of a schedule or a project: it stands in addresses, as `project/name`. */
+export const scheduleName = textOf(100, 1).refine(
+  (name) => /^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u.test(name),
+  'is no name of a schedule or a project; use letters, digits, ".", "_" and "-", beginning with a letter or a digit',
+);
+
+const zone = textOf(100, 1)
+  .superRefine((name, context) => {
+    if (isZone(name)) return;
+    const nearest = findNearest(name, knownZones());
+    const hint = nearest === undefined ? 'write for example Europe/Berlin' : `did you mean ${nearest}?`;
+    context.addIssue({ code: 'custom', message: `there is no time zone "${name}"; ${hint}` });
+  })
+  .meta({ description: 'An IANA time zone, such as Europe/Berlin. Default: UTC.' });
+
+const localTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?$/;
+
+/** An instant in milliseconds, or a local time as `YYYY-MM-DDTHH:MM:SS`, which is read in the schedule's zone. */
+const onceAt = textOf(100, 1)
+  .transform((text, context): number | string => {
+    const said = text.replace(' ', 'T');
+    const isLocal = localTime.test(said);
+    const ms = Date.parse(isLocal ? `${said}Z` : said);
+    const isWhole = isLocal || /^\d{4}-\d{2}-\d{2}T.*(?:Z|[+-]\d{2}:\d{2})$/.test(said);
+    if (isWhole && !Number.isNaN(ms) && isDayOfMonth(said)) return isLocal ? said : ms;
+    const message = `"${text}" is no date with a time; write for example 2027-01-01T09:00, or 2027-01-01T09:00:00Z`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  })
+  .meta({
+    description: 'Once: a local time in the zone of the schedule (2027-01-01T09:00), or one with Z or an offset.',
+  });
+
+// `Date.parse` takes the 30th of February for the 2nd of March.
+function isDayOfMonth(text: string): boolean {
+  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number);
+  return day <= (Date.UTC(year, month, 1) - Date.UTC(year, month - 1, 1)) / 86_400_000;
+}
+
+const everyMs = durationMs
+  .refine((ms) => ms >= 1_000, 'must be at least 1s')
+  .meta({ description: 'So much time from one to the next: "15m". Counted from 1970-01-01T00:00Z.' });
+
+const after = z
+  .strictObject({
+    schedule: scheduleName.meta({ description: 'Another schedule of the same project.' }),
+    status: z.enum(['succeeded', 'failed', 'any']).optional().meta({
+      description: 'How the run of the other one must have ended. Default: succeeded.',
+    }),
+    deadline: textOf(5, 1)
+      .refine(
+        (text) => /^(?:[01]\d|2[0-3]):[0-5]\d$/.test(text),
+        'is no time of the day; write HH:MM, as in "06:00"',
+      )
+      .optional()
+      .meta({ description: 'HH:MM in the zone: from then on it is not begun any more.' }),
+  })
+  .meta({ description: 'When the run of another schedule for the same instant has ended.' });
+
+const rotation = z
+  .strictObject({
+    turns: z.int().min(1).max(1_000_000).optional(),
+    age: durationMs.optional(),
+    tokens: z.int().min(1).max(1_000_000_000_000).optional(),
+  })
+  .refine(
+    (said) => Object.values(said).some((bound) => bound !== undefined),
+    'needs "turns", "age" or "tokens"',
+  )
+  .meta({ description: 'When the kept conversation gives way to a new one: at the first of these bounds.' });
+
+const session = z
+  .union([
+    z.enum(['fresh', 'keep']),
+    z
+      .strictObject({ mode: z.enum(['fresh', 'keep']), rotate: rotation.optional() })
+      .refine((said) => said.mode === 'keep' || said.rotate === undefined, {
+        path: ['rotate'],
+        message: 'is for mode: keep; a fresh conversation needs none',
+      }),
+  ])
+  .meta({
+    description:
+      'fresh (the default): a new conversation for each run. keep: the same one every time; a mapping says when it rotates.',
+  });
+
+const catchUp = z
+  .strictObject({
+    window: durationMs.optional().meta({ description: 'What is noticed later than this is missed. Default 24h.' }),
+    policy: z.enum(['none', 'latest', 'all']).optional().meta({
+      description: 'Of the instants within the window: none is made up for, the latest (the default), or all.',
+    }),
+  })
+  .meta({ description: 'What becomes of instants that are noticed late, as after a stop of the server.' });
+
+/** Where a run works: `exclusive` locks the real path, `worktree` and `scratch` are its own, `shared` takes no lock. */
+export const workspaceMode = z.enum(['exclusive', 'worktree', 'scratch', 'shared']);
+
+const fields = {
+  cron: textOf(200, 1).optional().meta({
+    description: 'A cron expression of 5 or 6 fields (seconds first), or @daily, @hourly, …; in quotes.',
+  }),
+  every: everyMs.optional(),
+  at: onceAt.optional(),
+  after: after.optional(),
+  timezone: zone.optional(),
+  agent: nameText.meta({ description: 'The agent profile.' }),
+  session: session.optional(),
+  messages: messageList.meta({ description: 'Sent in order, each when the tree of the one before is closed.' }),
+  workflow: nameText
+    .refine(() => false, 'workflows cannot be scheduled yet; write what is to be done as messages')
+    .optional(),
+  onlyIf: textOf(100_000, 1).optional().meta({
+    description: 'A shell command; anything but exit code 0 skips the occurrence, and no money is spent.',
+  }),
+  overlap: z.enum(['skip', 'queueOne', 'cancelOther', 'allow']).optional().meta({
+    description: 'What becomes of an instant while a run of the same schedule is at work. Default: skip.',
+  }),
+  catchUp: catchUp.optional(),
+  budget: budget.optional(),
+  notify: z.array(nameText).max(20, 'names more than 20 targets').optional().meta({
+    description: 'The targets of this file that are told when something becomes different: failed, waiting, missed, …',
+  }),
+  workspace: workspaceMode.optional().meta({ description: 'Default: that of the profile, else exclusive.' }),
+  labels: z.array(nameText).max(50).optional().meta({ description: 'Words to find it by.' }),
+};
+
+const rules = ['cron', 'every', 'at', 'after'] as const;
+
+// Which instants a schedule has must be said once, or nobody could tell which of two is meant.
+function sayOnce(said: Readonly<Partial<Record<(typeof rules)[number], unknown>>>, context: z.RefinementCtx): void {
+  const [first, second] = rules.filter((rule) => said[rule] !== undefined);
+  if (first === undefined) {
+    context.addIssue({ code: 'custom', message: 'says not when; it needs one of cron, every, at and after' });
+  } else if (second !== undefined) {
+    const message = `there is "${first}" already; a schedule has exactly one of cron, every, at and after`;
+    context.addIssue({ code: 'custom', path: [second], message });
+  }
+}
+
+/** A schedule as the API takes it: whole, since what is left out has its default. */
+export const scheduleInput = z
+  .strictObject({ ...fields, cwd: directoryPath })
+  .superRefine(sayOnce)
+  .meta({ id: 'ScheduleInput', description: 'A schedule, whole: what is left out has its default.' });
+/** What a schedule says, as the API takes it: durations in milliseconds, `at` a local time or milliseconds. */
+export type ScheduleInput = z.output<typeof scheduleInput>;
+/** A schedule as it is sent. */
+export type ScheduleInputSent = z.input<typeof scheduleInput>;
+
+/** A schedule as it stands in `stemma.yaml`: its directory may be relative to the file, and is the file's if not said. */
+export const scheduleOnDisk = z
+  .strictObject({
+    ...fields,
+    cwd: textOf(4_096, 1).optional().meta({
+      description: "Where the agent works; relative to this file's directory, which is the default.",
+    }),
+  })
+  .superRefine(sayOnce)
+  .meta({ id: 'Schedule' });
+/** A schedule of a file; `cwd` as written. */
+export type ScheduleOnDisk = z.output<typeof scheduleOnDisk>;
