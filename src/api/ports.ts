@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../base/errors.ts';
-import type { ExecutionId, NoticeId, RunId, SessionId } from '../base/ids.ts';
+import type { ExecutionId, NoticeId, RunId, ScheduleId, SessionId } from '../base/ids.ts';
 import type { Event } from '../contract/events.ts';
 import type { Execution, MonitorRow, Notice, TreeView, WaitAnswer } from '../contract/execution.ts';
 import type { ListQuery, Page } from '../contract/page.ts';
@@ -16,6 +16,20 @@ import type {
 import type { Scope } from '../contract/routes.ts';
 import type { Run } from '../contract/run.ts';
 import type { RunFile } from '../contract/run-file.ts';
+import type {
+  ApplyAnswer,
+  ApplyBody,
+  BackfillAnswer,
+  BackfillBody,
+  NextAnswer,
+  Occurrence,
+  OccurrencesQuery,
+  RunsQuery,
+  Schedule,
+  StopAnswer,
+  TriggerAnswer,
+} from '../contract/schedule.ts';
+import type { ScheduleInput } from '../contract/schedule-input.ts';
 import type { AgentCheck, AgentView, Session, TranscriptItem } from '../contract/session.ts';
 
 /**
@@ -154,6 +168,69 @@ export interface SessionCommands {
 export interface RunCommands {
   create(request: RunFile, call: Call): Promise<Answer<{ readonly runId: RunId }>>;
   cancel(id: RunId, reason: string | undefined, call: Call): Promise<Answer<void>>;
+}
+
+/** What can be done with a run that stands still. */
+export interface StandingRunCommands {
+  /** From the message that failed on, or goes on with what waits for a limit. `ILLEGAL_STATE` when it is at work. */
+  resume(id: RunId, call: Call): Promise<Answer<void>>;
+  /** The same run once more from the message of this index on. `ILLEGAL_STATE` unless it has ended. */
+  rerun(id: RunId, from: number, call: Call): Promise<Answer<void>>;
+}
+
+/** How a schedule is called: by its name alone, where it is the only one of it, or with its project. */
+export interface ScheduleRef {
+  readonly project?: string;
+  readonly name: string;
+}
+
+/** What a name fits. `matches`: `project/name` each. */
+export type FoundSchedule =
+  | { readonly found: 'one'; readonly id: ScheduleId }
+  | { readonly found: 'none' }
+  | { readonly found: 'several'; readonly matches: readonly string[] };
+
+/** The read side of schedules. Every answer is one consistent read of committed state. */
+export interface ScheduleQueries {
+  /** Among those that are not removed. */
+  find(ref: ScheduleRef): Promise<FoundSchedule>;
+  /** Removed ones only with `state: removed`. By project and name. */
+  list(filter: ListQuery): Promise<Page<Schedule>>;
+  get(id: ScheduleId): Promise<Schedule | undefined>;
+  /** Its next `count` instants from now on. None, with a note, for one that follows another, or that has none left. */
+  next(id: ScheduleId, count: number): Promise<NextAnswer | undefined>;
+  /** Newest instant first. */
+  occurrences(id: ScheduleId, filter: OccurrencesQuery): Promise<Page<Occurrence>>;
+  /** Newest first. */
+  runs(id: ScheduleId, filter: RunsQuery): Promise<Page<Run>>;
+}
+
+/** What can be done with schedules. Each resolves after the commit. */
+export interface ScheduleCommands {
+  /**
+   * Makes a schedule, or replaces the whole of one: what the body leaves out has its default again. With only a name it is
+   * the one schedule of that name, else a new one of the project `default`; `AMBIGUOUS_ID` when several have the name.
+   * `INVALID_INPUT` with `issues` when it makes no sense; `ILLEGAL_STATE` for one that a file holds, which the next
+   * apply of that file would undo. The same again changes nothing, also not its revision.
+   */
+  put(ref: ScheduleRef, said: ScheduleInput, call: Call): Promise<Answer<ScheduleId>>;
+  /** What is due or waits is skipped; a run that is at work goes on. */
+  remove(id: ScheduleId, call: Call): Promise<Answer<void>>;
+  /** Works while it is paused. `OVERLAP` when a run is at work and the policy is to skip. */
+  trigger(id: ScheduleId, call: Call): Promise<Answer<TriggerAnswer>>;
+  /** Pausing a paused one, or resuming one that goes, changes nothing and succeeds. */
+  pause(id: ScheduleId, reason: string | undefined, call: Call): Promise<Answer<void>>;
+  resume(id: ScheduleId, call: Call): Promise<Answer<void>>;
+  /** Makes the instants of `[from, to)` due that have not run. `ILLEGAL_STATE` when the range reaches into the future. */
+  backfill(id: ScheduleId, body: BackfillBody, call: Call): Promise<Answer<BackfillAnswer>>;
+  /** Cancels its runs, and gives up what waits or is due; it goes on with its next instant. */
+  stop(id: ScheduleId, reason: string | undefined, call: Call): Promise<Answer<StopAnswer>>;
+  /**
+   * Makes the schedules of a project that come from a file be those of this one: all of it, or nothing and the mistakes.
+   * `INVALID_INPUT` with `issues`, whose paths are those of the file (`schedules.nightly.cron`); `ILLEGAL_STATE` for a
+   * name that the API or an agent holds. With `dryRun` it only says what it would do.
+   */
+  apply(body: ApplyBody, call: Call): Promise<Answer<ApplyAnswer>>;
 }
 
 export interface Waiting {

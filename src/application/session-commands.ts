@@ -1,5 +1,6 @@
 import type { Answer, RunCommands, SessionCommands } from '../api/ports.ts';
-import type { RunFile, SequenceMessage } from '../contract/run-file.ts';
+import type { RunFile } from '../contract/run-file.ts';
+import type { SequenceMessage } from '../contract/sequence.ts';
 import type { TranscriptItem } from '../contract/session.ts';
 import { toInstant } from '../contract/text.ts';
 import { FreshIds } from '../base/ids.ts';

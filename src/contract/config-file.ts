@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { durationMs } from './durations.ts';
+import { scheduleName, scheduleOnDisk, workspaceMode } from './schedule-input.ts';
 import { nameText, textOf } from './text.ts';
 
 const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is no name of an environment variable');
@@ -58,6 +59,13 @@ export const agentProfileInput = z
       description:
         'Whether the agent tells what its turns use; "none": its figures are not taken, and a message with a budget is refused.',
     }),
+    workspace: workspaceMode.optional().meta({
+      description: 'Where its scheduled runs work, if the schedule says nothing else. Default: exclusive.',
+    }),
+    schedules: z.enum(['none', 'trigger', 'write']).optional().meta({
+      description:
+        'What its tools may do with schedules: nothing (the default), begin one, or make new ones too.',
+    }),
   })
   .meta({ id: 'AgentProfile' });
 export type AgentProfileInput = z.output<typeof agentProfileInput>;
@@ -66,10 +74,26 @@ const publicUrl = z
   .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
   .meta({ description: 'How browsers reach the server through a proxy; its host is accepted.' });
 
+// Not a literal: whoever has the file of a later version reads why it is refused.
+const apiVersion = z
+  .string()
+  .refine((version) => version === 'stemma/v1', 'must be stemma/v1; this version of Stemma reads no other')
+  .meta({ const: 'stemma/v1', description: 'The form of this file.' });
+
+const turnCount = z.int().min(1).max(10_000);
+
 /** The file `stemma.yaml`. Every part is optional; an empty file is valid. */
 export const configFile = z
   .strictObject({
+    apiVersion: apiVersion.optional(),
+    project: scheduleName.optional().meta({
+      description: "What the schedules belong to; default: the name of the file's directory.",
+    }),
     agents: z.record(nameText, agentProfileInput).optional(),
+    schedules: z.record(scheduleName, scheduleOnDisk).optional().meta({
+      description:
+        'By name. Left out, the file says nothing of schedules; an empty mapping says that there are none.',
+    }),
     server: z
       .strictObject({
         host: textOf(255, 1).optional(),
@@ -79,7 +103,9 @@ export const configFile = z
       .optional(),
     limits: z
       .strictObject({
-        turns: z.int().min(1).max(10_000).optional().meta({ description: 'How many turns may run at once.' }),
+        turns: turnCount.optional().meta({ description: 'How many turns may run at once.' }),
+        perAgent: turnCount.optional().meta({ description: 'How many of them of one agent profile.' }),
+        perProject: turnCount.optional().meta({ description: 'How many of them of one project.' }),
       })
       .optional(),
   })

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { execution, executionKinds, monitorRow } from './execution.ts';
 import { cursorText, queryNumber } from './page.ts';
-import { messageOptions } from './run-file.ts';
+import { messageOptions } from './sequence.ts';
 import { directoryPath, instant, longText, nameText, textOf } from './text.ts';
 
 export const queryBody = z

@@ -3,7 +3,8 @@ import { findNearest } from '../base/nearest.ts';
 import { isZone, knownZones } from '../base/zoned-time.ts';
 import { budget } from './budget.ts';
 import { durationMs } from './durations.ts';
-import { messageList } from './run-file.ts';
+import { targetNames } from './notify-targets.ts';
+import { messageList } from './sequence.ts';
 import { directoryPath, nameText, textOf } from './text.ts';
 
 /** The name of a schedule or a project: it stands in addresses, as `project/name`. */
@@ -36,7 +37,8 @@ const onceAt = textOf(100, 1)
     return z.NEVER;
   })
   .meta({
-    description: 'Once: a local time in the zone of the schedule (2027-01-01T09:00), or one with Z or an offset.',
+    description:
+      'Once: a local time in the zone of the schedule (2027-01-01T09:00), or one with Z or an offset.',
   });
 
 // `Date.parse` takes the 30th of February for the 2nd of March.
@@ -94,9 +96,12 @@ const session = z
 
 const catchUp = z
   .strictObject({
-    window: durationMs.optional().meta({ description: 'What is noticed later than this is missed. Default 24h.' }),
+    window: durationMs
+      .optional()
+      .meta({ description: 'What is noticed later than this is missed. Default 24h.' }),
     policy: z.enum(['none', 'latest', 'all']).optional().meta({
-      description: 'Of the instants within the window: none is made up for, the latest (the default), or all.',
+      description:
+        'Of the instants within the window: none is made up for, the latest (the default), or all.',
     }),
   })
   .meta({ description: 'What becomes of instants that are noticed late, as after a stop of the server.' });
@@ -114,7 +119,9 @@ const fields = {
   timezone: zone.optional(),
   agent: nameText.meta({ description: 'The agent profile.' }),
   session: session.optional(),
-  messages: messageList.meta({ description: 'Sent in order, each when the tree of the one before is closed.' }),
+  messages: messageList.meta({
+    description: 'Sent in order, each when the tree of the one before is closed.',
+  }),
   workflow: nameText
     .refine(() => false, 'workflows cannot be scheduled yet; write what is to be done as messages')
     .optional(),
@@ -126,8 +133,9 @@ const fields = {
   }),
   catchUp: catchUp.optional(),
   budget: budget.optional(),
-  notify: z.array(nameText).max(20, 'names more than 20 targets').optional().meta({
-    description: 'The targets of this file that are told when something becomes different: failed, waiting, missed, …',
+  notify: targetNames.optional().meta({
+    description:
+      'The targets of this file that are told when something becomes different: failed, waiting, missed, …',
   }),
   workspace: workspaceMode.optional().meta({ description: 'Default: that of the profile, else exclusive.' }),
   labels: z.array(nameText).max(50).optional().meta({ description: 'Words to find it by.' }),
@@ -136,7 +144,10 @@ const fields = {
 const rules = ['cron', 'every', 'at', 'after'] as const;
 
 // Which instants a schedule has must be said once, or nobody could tell which of two is meant.
-function sayOnce(said: Readonly<Partial<Record<(typeof rules)[number], unknown>>>, context: z.RefinementCtx): void {
+function sayOnce(
+  said: Readonly<Partial<Record<(typeof rules)[number], unknown>>>,
+  context: z.RefinementCtx,
+): void {
   const [first, second] = rules.filter((rule) => said[rule] !== undefined);
   if (first === undefined) {
     context.addIssue({ code: 'custom', message: 'says not when; it needs one of cron, every, at and after' });

@@ -3,7 +3,7 @@ import { budget } from './budget.ts';
 import { outcome } from './execution.ts';
 import { cursorText, largestLimit, queryNumber } from './page.ts';
 import { scheduleInput, scheduleName, workspaceMode } from './schedule-input.ts';
-import { instant, nameText, textOf } from './text.ts';
+import { instant, nameText } from './text.ts';
 
 /** Where a schedule comes from: a file, the API, or an agent. */
 const origins = ['file', 'api', 'agent'] as const;
@@ -14,9 +14,7 @@ const definition = z
     cron: z.string().optional(),
     every: z.number().optional().meta({ description: 'Milliseconds.' }),
     at: z.string().optional(),
-    after: z
-      .object({ schedule: z.string(), status: z.string(), deadline: z.string().optional() })
-      .optional(),
+    after: z.object({ schedule: z.string(), status: z.string(), deadline: z.string().optional() }).optional(),
     timezone: z.string(),
     agent: z.string(),
     cwd: z.string(),
@@ -100,7 +98,10 @@ export const occurrence = z
     instant,
     trigger: z.enum(['time', 'manual', 'backfill', 'after']),
     state: z.enum(occurrenceStates),
-    reason: z.string().optional().meta({ description: 'A short code, then words: "overlap: run_… is at work".' }),
+    reason: z
+      .string()
+      .optional()
+      .meta({ description: 'A short code, then words: "overlap: run_… is at work".' }),
     runId: z.string().optional(),
     revision: z.number().meta({ description: 'Of the schedule when this was decided.' }),
     until: instant.optional().meta({ description: 'Until when it waits.' }),
@@ -223,9 +224,11 @@ export type ApplyAnswer = z.infer<typeof applyAnswer>;
 
 export const rerunBody = z
   .strictObject({
-    from: z.int().min(0).max(1_000).meta({ description: 'The index of the message to begin with; the first is 0.' }),
+    from: z
+      .int()
+      .min(0)
+      .max(1_000)
+      .meta({ description: 'The index of the message to begin with; the first is 0.' }),
   })
   .meta({ id: 'RerunBody' });
 export type RerunBody = z.infer<typeof rerunBody>;
-
-export const pauseBody = z.strictObject({ reason: textOf(2_000).optional() }).meta({ id: 'PauseBody' });

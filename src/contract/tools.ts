@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { executionStates } from './execution.ts';
-import { sequenceMessage } from './run-file.ts';
+import { sequenceMessage } from './sequence.ts';
 import { longText, nameText } from './text.ts';
 
 const executionRef = nameText.describe(

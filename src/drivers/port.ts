@@ -96,6 +96,10 @@ export interface AgentProfile {
   readonly questionTimeoutMs?: number;
   /** How far its figures are to be trusted; `none`: they are not taken, and no budget is. Default: what its driver declares. */
   readonly usage?: 'reported' | 'estimated' | 'none';
+  /** Where its scheduled runs work, if their schedule says nothing else. Default `exclusive`. */
+  readonly workspace?: 'exclusive' | 'worktree' | 'scratch' | 'shared';
+  /** What its tools may do with schedules. Default `none`. */
+  readonly schedules?: 'none' | 'trigger' | 'write';
 }
 
 /** What was found of an agent's program. `version` only if the program tells it. */

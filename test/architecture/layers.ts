@@ -90,6 +90,7 @@ export const exceptions: readonly { readonly path: string; readonly what: string
 
 /** Files of the product that are longer than 300 lines, each with its reason. */
 export const longFiles: readonly { readonly path: string; readonly why: string }[] = [
+  { path: 'api/ports.ts', why: 'what the HTTP edge needs, one port after the other, is read as a whole' },
   { path: 'drivers/port.ts', why: 'the contract of a driver is read as a whole' },
   {
     path: 'turns/session-turns.ts',

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { configFile } from './config-file.ts';
+import { parseInput } from './issues.ts';
+import { scheduleInput } from './schedule-input.ts';
+
+const good = { cron: '0 2 * * *', agent: 'demo', cwd: '/shop', messages: ['Test it.'] };
+const issuesOf = (said: unknown) => {
+  const parsed = parseInput(scheduleInput, said);
+  return parsed.ok ? [] : parsed.issues.map(({ path, message }) => `${path}: ${message}`);
+};
+
+describe('a schedule as it is written', () => {
+  it.each([
+    [{ messages: [] }, 'messages: needs at least one message'],
+    [{ messages: undefined }, 'messages: is missing; expected array'],
+    [{ messages: [''] }, 'messages[0]: must not be empty'],
+    [{ cron: undefined }, ': says not when; it needs one of cron, every, at and after'],
+    [
+      { every: '15m' },
+      'every: there is "cron" already; a schedule has exactly one of cron, every, at and after',
+    ],
+    [{ cron: undefined, every: '500ms' }, 'every: must be at least 1s'],
+    [{ cron: undefined, every: 15 }, 'every: must be at least 1s'],
+    [{ cron: undefined, every: '15' }, 'every: "15" is no duration'],
+    [{ cron: undefined, at: 'tomorrow' }, 'at: "tomorrow" is no date with a time'],
+    [{ cron: undefined, at: '2027-02-30T09:00' }, 'at: "2027-02-30T09:00" is no date'],
+    [{ cron: undefined, at: '2027-02-30T09:00:00Z' }, 'at: "2027-02-30T09:00:00Z" is no date'],
+    [{ cron: undefined, at: '2027-02-28' }, 'at: "2027-02-28" is no date with a time'],
+    [
+      { timezone: 'Europe/Berlim' },
+      'timezone: there is no time zone "Europe/Berlim"; did you mean Europe/Berlin?',
+    ],
+    [{ timezone: '+02:00' }, 'timezone: there is no time zone "+02:00"; write for example Europe/Berlin'],
+    [
+      { workflow: 'nightly' },
+      'workflow: workflows cannot be scheduled yet; write what is to be done as messages',
+    ],
+    [{ session: 'keeep' }, 'session: '],
+    [{ session: { mode: 'fresh', rotate: { turns: 1 } } }, 'session.rotate: is for mode: keep'],
+    [{ session: { mode: 'keep', rotate: {} } }, 'session.rotate: needs "turns", "age" or "tokens"'],
+    [{ overlap: 'queue' }, 'overlap: expected "skip" or "queueOne" or "cancelOther" or "allow"'],
+    [{ catchup: {} }, 'catchup: unknown key "catchup"; did you mean "catchUp"?'],
+    [{ catchUp: { policy: 'last' } }, 'catchUp.policy: expected "none" or "latest" or "all"'],
+    [{ budget: {} }, 'budget: needs "usd" or "tokens"'],
+    [{ cwd: 'shop' }, 'cwd: must be an absolute path'],
+    [{ cron: undefined, after: { schedule: 'a/b' } }, 'after.schedule: is no name of a schedule'],
+    [
+      { cron: undefined, after: { schedule: 'a', deadline: '6:00' } },
+      'after.deadline: is no time of the day',
+    ],
+    [
+      { cron: undefined, after: { schedule: 'a', deadline: '24:00' } },
+      'after.deadline: is no time of the day',
+    ],
+    [{ messages: [{ text: 'a', retry: { max: -1 } }] }, 'messages[0].retry.max: '],
+    [{ onfailure: 'stop' }, 'onfailure: unknown key'],
+  ])('with %j is refused', (more, says) => {
+    expect(issuesOf({ ...good, ...more })).toEqual([expect.stringContaining(says)]);
+  });
+
+  it.each([
+    ['2027-01-01T09:00', '2027-01-01T09:00'],
+    ['2027-01-01 09:00:30', '2027-01-01T09:00:30'],
+    ['2028-02-29T09:00', '2028-02-29T09:00'],
+    ['2027-01-01T09:00:00Z', Date.UTC(2027, 0, 1, 9)],
+    ['2027-01-01T09:00+02:00', Date.UTC(2027, 0, 1, 7)],
+  ])('at %s is %s', (at, expected) => {
+    const { cron: _cron, ...rest } = good;
+    expect(scheduleInput.parse({ ...rest, at }).at).toBe(expected);
+  });
+});
+
+describe('stemma.yaml', () => {
+  it('tells schedules that are none from schedules that it says nothing of', () => {
+    expect(configFile.parse({}).schedules).toBeUndefined();
+    expect(configFile.parse({ schedules: {} }).schedules).toEqual({});
+  });
+
+  it.each([
+    [{ apiVersion: 'stemma/v2' }, 'apiVersion: must be stemma/v1'],
+    [{ schedules: { 'a/b': good } }, 'schedules.a/b: is no name of a schedule'],
+    [
+      { schedules: { a: { ...good, workflow: 'x' } } },
+      'schedules.a.workflow: workflows cannot be scheduled yet',
+    ],
+    [{ project: 'my shop' }, 'project: is no name'],
+    [{ limits: { perAgent: 0 } }, 'limits.perAgent: '],
+  ])('with %j is refused', (said, says) => {
+    const parsed = parseInput(configFile, said);
+    const issues = parsed.ok ? [] : parsed.issues.map(({ path, message }) => `${path}: ${message}`);
+    expect(issues).toEqual([expect.stringContaining(says)]);
+  });
+});
