@@ -10,7 +10,7 @@ export const processSuites = [
   'src/processes/**/*.test.ts',
   'src/store/conformance/histories.test.ts',
   'src/store/sqlite/trouble.test.ts',
-  'src/terminal/tmux-terminals.test.ts',
+  'src/terminal/{mirror,tmux-terminals}.test.ts',
   'src/cli/process.test.ts',
   'src/main/*.test.ts',
   'test/e2e/hostile-agents.test.ts',

@@ -1,7 +1,7 @@
 import type { SessionId } from '../base/ids.ts';
 import type { Tmux } from './tmux.ts';
 
-/** What we see and type at a terminal of ours, beside whoever else looks at it. Nothing throws; false: it is gone. */
+/** What we type at a terminal of ours, beside whoever else looks at it. Nothing throws; false: it is gone. */
 export class Keyboard {
   readonly #tmux: Tmux;
   readonly #target: string;
@@ -9,12 +9,6 @@ export class Keyboard {
   constructor(tmux: Tmux, owner: SessionId) {
     this.#tmux = tmux;
     this.#target = `=${owner}:`;
-  }
-
-  /** The lines of the screen, with their colours as escape sequences; undefined when there is no terminal. */
-  async look(): Promise<string[] | undefined> {
-    const captured = await this.#tmux.run(['capture-pane', '-p', '-e', '-t', this.#target]);
-    return captured.ok ? captured.output.split('\n') : undefined;
   }
 
   /**

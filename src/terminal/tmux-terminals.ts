@@ -10,6 +10,7 @@ import { identityOf, isAlive, type ProcessIdentity } from '../processes/process-
 import { makeTicket, readRecord, removeRecord, revokeLaunches } from '../processes/recorded-launch.ts';
 import { Keyboard } from './keyboard.ts';
 import { launchScript } from './launch-script.ts';
+import { Mirror } from './mirror.ts';
 import type { ScreenSize, Terminals, View, Viewer, ViewOpened } from './port.ts';
 import type { TerminalOrder } from './terminal-order.ts';
 import { Tmux } from './tmux.ts';
@@ -85,9 +86,14 @@ export class TmuxTerminals implements Terminals {
     });
   }
 
-  /** What we see and type at the session's terminal. */
+  /** What we type at the session's terminal. */
   keyboard(owner: SessionId): Keyboard {
     return new Keyboard(this.#tmux, owner);
+  }
+
+  /** What the session's terminal shows, as seen in memory. The caller ends it. */
+  mirror(owner: SessionId): Mirror {
+    return new Mirror(this.#tmux, owner, this.#clock);
   }
 
   close(owner: SessionId): Promise<void> {

@@ -1,10 +1,10 @@
 /**
  * Records what Claude Code writes and shows at its own screen, for the unit tests of the driver `terminal`:
  *
- *   node --import tsx test/real/claude-screen-record.ts
+ *   node --import tsx test/real/claude-screen-record.ts [SCENE...]
  *
- * Each scene becomes test/corpus/claude/VERSION/transcript/NAME.jsonl, cut to the lines and fields that the driver reads, and the
- * screens on the way test/corpus/screens/claude/VERSION/NAME.txt, with their styles.
+ * Each scene becomes test/corpus/claude/VERSION/transcript/NAME.jsonl, cut to the lines and fields that the driver reads, and,
+ * where there are screens to look at, test/corpus/screens/claude/VERSION/NAME.json.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,6 +18,7 @@ import { TmuxTerminals } from '../../src/terminal/tmux-terminals.ts';
 import { AgentBench, type Talk } from './agent-bench.ts';
 import { claudeScreenKit } from './claude-screen-kit.ts';
 import { findProgram } from './kit.ts';
+import { ScreenRecording } from './screen-recording.ts';
 
 const program = findProgram('claude');
 if (!program) process.exit(1);
@@ -29,6 +30,8 @@ const screens = join(corpus, 'screens', 'claude', version);
 for (const path of [transcripts, screens]) mkdirSync(path, { recursive: true });
 const report = (): void => undefined;
 const order = new TerminalOrder();
+/** Only these scenes; none: all. */
+const asked = process.argv.slice(2);
 const terminals = new TmuxTerminals({ clock: systemClock, dataDir: bench.directory, order, report });
 
 interface Scene {
@@ -77,9 +80,9 @@ await scene('interrupted-with-queue', async ({ type, press, ends }) => {
 });
 await scene('rewound', async ({ type, press, screen, ends }) => {
   await type('taken back [[hang 9]]');
-  await delay(700);
+  await delay(1500);
   await press('Escape');
-  await delay(700);
+  await delay(1500);
   await screen('rewound');
   await ends(1);
   await press('C-u');
@@ -101,7 +104,7 @@ await scene('background', async ({ type, talk, screen }) => {
 await scene('composer', async ({ talk, screen, press }) => {
   const keyboard = terminals.keyboard(talk.request.sessionId);
   await keyboard.press('h');
-  await delay(400);
+  await delay(1500);
   await screen('half-typed');
   await press('C-u');
   await delay(300);
@@ -126,15 +129,19 @@ await bench.stop();
 process.exit(0);
 
 async function scene(name: string, play: (scene: Scene) => Promise<void>, more: object = {}): Promise<void> {
+  if (asked.length > 0 && !asked.includes(name)) return;
   const talk = await bench.open(name, { profile: bench.profile(more) });
-  const keyboard = terminals.keyboard(`ses_${name}` as SessionId);
+  const owner = `ses_${name}` as SessionId;
+  const keyboard = terminals.keyboard(owner);
+  const recording = await ScreenRecording.begin(bench.directory, owner);
+  let shots = 0;
   await play({
     talk,
     type: async (text) => void (await keyboard.submit(text)),
     press: async (key) => void (await keyboard.press(key)),
     screen: async (shot) => {
-      const lines = (await keyboard.look()) ?? [];
-      writeFileSync(join(screens, `${shot}.txt`), `${clean(lines.join('\n')).trimEnd()}\n`);
+      shots++;
+      await recording.shot(shot);
     },
     ends: async (count) => {
       const until = Date.now() + 20_000;
@@ -144,6 +151,7 @@ async function scene(name: string, play: (scene: Scene) => Promise<void>, more: 
       }
     },
   });
+  if (shots > 0) recording.save(join(screens, `${name}.json`));
   const transcript = talk.request.directory && transcriptOf(talk.conversation.nativeId);
   const lines = readFileSync(transcript, 'utf8')
     .split('\n')

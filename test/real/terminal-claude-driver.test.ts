@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readRecord } from '../../src/processes/recorded-launch.ts';
 import { join } from 'node:path';
+import type { PrepareLaunch } from '../../src/drivers/port.ts';
 import { AgentBench, type Talk } from './agent-bench.ts';
 import { claudeScreenKit } from './claude-screen-kit.ts';
 import { findProgram } from './kit.ts';
@@ -53,6 +55,25 @@ describe.skipIf(!program)('the driver terminal with the real Claude Code', () =>
   test('a text that would be a command is refused', async () => {
     const sent = await talk.conversation.start({ id: bench.deliveryId(), text: '/clear' });
     expect(sent).toMatchObject({ outcome: 'refused', reason: expect.stringContaining('command') });
+  });
+
+  test('secrets are asked for at each launch and never at an adoption; nothing is launched without', async () => {
+    let asked = 0;
+    const prepareLaunch: PrepareLaunch = async () => {
+      asked++;
+      return { ok: true, env: { A_SECRET: 'only there' } };
+    };
+    const refused = await bench.tryOpen('b', {
+      prepareLaunch: async () => ({ ok: false, message: 'the vault is closed' }),
+    });
+    expect(refused.opened).toMatchObject({ code: 'AGENT_UNAVAILABLE', message: 'the vault is closed' });
+    const other = await bench.open('b', { prepareLaunch });
+    const { pid = 0 } = (await readRecord(join(other.request.directory, '..', 'ses_b', 'terminal'))) ?? {};
+    expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toContain('A_SECRET=only there');
+    await bench.restart(other);
+    const again = await bench.open('b', { prepareLaunch, nativeId: other.conversation.nativeId });
+    expect([again.how, asked]).toEqual(['adopted', 1]);
+    await again.conversation.end();
   });
 
   test('an agent that is killed in its turn is told as dead, and its conversation is had again', async () => {

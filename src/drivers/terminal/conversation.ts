@@ -16,7 +16,7 @@ import type {
 } from '../port.ts';
 import { begunElsewhere, type Feed } from './feed.ts';
 import type { Live } from './live.ts';
-import { AgentScreen, holds } from './screen.ts';
+import { type AgentScreen, holds } from './screen.ts';
 import type { SentLog } from './sent-log.ts';
 import { unwrapped } from './transcript.ts';
 
@@ -32,6 +32,8 @@ export interface Parts {
   readonly clock: Clock;
   readonly terminals: TmuxTerminals;
   readonly process: ProcessIdentity;
+  /** The conversation closes it. */
+  readonly screen: AgentScreen;
   readonly live: Live;
   readonly feed: Feed;
   readonly sentLog: SentLog;
@@ -52,7 +54,7 @@ export class ScreenConversation implements Conversation {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.nativeId = parts.nativeId;
-    this.#screen = new AgentScreen(parts.terminals.keyboard(parts.request.sessionId), parts.clock);
+    this.#screen = parts.screen;
     void this.#watch();
   }
 
@@ -77,11 +79,13 @@ export class ScreenConversation implements Conversation {
   }
 
   async evidence(deliveryId: string): Promise<Evidence> {
-    const { live, feed } = this.#parts;
+    const { live, feed, sentLog } = this.#parts;
     await feed.drain();
     const sent = live.state.sent.get(deliveryId);
     if (sent?.turnId !== undefined) return { state: 'consumed', nativeTurnId: sent.turnId };
     if (this.#held?.id === deliveryId && !this.#hasExited) return { state: 'queued' };
+    const takenIn = sentLog.turnOf(deliveryId);
+    if (takenIn !== undefined) return { state: 'consumed', nativeTurnId: takenIn };
     if (!sent) return { state: 'absent' };
     // It may have been taken up where we do not read.
     if (feed.another !== undefined) return { state: 'unknown' };
@@ -143,13 +147,13 @@ export class ScreenConversation implements Conversation {
   }
 
   async #start({ id, text: given }: Delivery): Promise<SendOutcome> {
-    const { live, feed } = this.#parts;
+    const { live, feed, sentLog } = this.#parts;
     const text = unwrapped(typeable(given));
     if (this.#hasExited) return refused('the agent has ended');
     if (/^[/!#]/.test(text))
       return refused(`at this agent's screen "${text[0]}" begins a command, and no message`);
     await feed.drain();
-    if (live.state.sent.has(id)) return this.#again(id);
+    if (live.state.sent.has(id) || sentLog.turnOf(id) !== undefined) return this.#again(id);
     if (feed.another !== undefined)
       return refused(`${begunElsewhere(feed.another)}; stop the session, and send the text again`);
     if (this.#held) return refused('another text waits for the composer');
@@ -178,6 +182,7 @@ export class ScreenConversation implements Conversation {
   async #type(id: string, text: string): Promise<SendOutcome> {
     const { live, sentLog } = this.#parts;
     try {
+      this.#forgetSettled();
       sentLog.add(id, text, live.state.position);
     } catch (error) {
       return refused(`what is sent cannot be written down: ${String(error)}`);
@@ -198,6 +203,16 @@ export class ScreenConversation implements Conversation {
       if (seen && holds(seen, text)) await this.#screen.press('Enter');
     }
     return { outcome: 'uncertain', reason: 'the text was typed, and the agent has not said that it took it' };
+  }
+
+  /** Who sends a text has heard the ends of the turns before it: nobody is told again of what these took up. */
+  #forgetSettled(): void {
+    const { live, sentLog } = this.#parts;
+    const { sent, turn } = live.state;
+    const taken = new Map<string, string>();
+    for (const [id, { turnId }] of sent)
+      if (turnId !== undefined && turnId !== turn?.id) taken.set(id, turnId);
+    if (sentLog.compact(taken)) for (const id of taken.keys()) live.forgetSent(id);
   }
 
   async #hold(delivery: Delivery): Promise<void> {
@@ -263,6 +278,7 @@ export class ScreenConversation implements Conversation {
     this.#over.abort();
     this.#parts.live.close();
     this.#parts.feed.close();
+    this.#screen.close();
   }
 }
 

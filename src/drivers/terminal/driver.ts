@@ -32,7 +32,7 @@ export function terminalDriver({
   readonly clock: Clock;
   readonly order: TerminalOrder;
 }): Driver {
-  const honours = ['model', 'home', 'sandbox', 'onQuestion'] as const;
+  const honours = ['model', 'effort', 'home', 'sandbox', 'onQuestion', 'secrets', 'version'] as const;
   return {
     kind: 'terminal',
     capabilities,

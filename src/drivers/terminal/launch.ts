@@ -50,11 +50,15 @@ const hookEvents = [
   'StopFailure',
 ];
 
-/** Writes the files that the program is started with, readable by us alone, and answers how it is started. */
-export function prepareLaunch(
+/**
+ * Writes the files that the program is started with, readable by us alone, and answers how it is started. `secrets`: the
+ * last of its environment; they are in no file that stays.
+ */
+export function writeLaunch(
   request: OpenRequest,
   conversationId: string,
   isResumed: boolean,
+  secrets: Readonly<Record<string, string>> = {},
 ): ScreenCommand {
   const { profile, cwd, directory, tools } = request;
   const settingsFile = join(directory, 'claude-settings.json');
@@ -70,12 +74,13 @@ export function prepareLaunch(
   const program = profile.command.length === 0 ? ['claude'] : profile.command;
   return {
     cwd,
-    env: environmentOf(profile),
+    env: { ...environmentOf(profile), ...secrets },
     command: [
       ...program,
       ...[isResumed ? '--resume' : '--session-id', conversationId],
       ...['--settings', settingsFile],
       ...(profile.model === undefined ? [] : ['--model', profile.model]),
+      ...(profile.effort === undefined ? [] : ['--effort', profile.effort]),
       ...permissions(profile),
       ...(tools ? ['--mcp-config', toolsFile(directory, tools)] : []),
       '--strict-mcp-config',

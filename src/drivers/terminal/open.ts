@@ -8,7 +8,7 @@ import { TmuxTerminals } from '../../terminal/tmux-terminals.ts';
 import type { Opened, OpenRequest } from '../port.ts';
 import { ScreenConversation } from './conversation.ts';
 import { Feed, readTranscript } from './feed.ts';
-import { conversationIdOf, environmentOf, hooksFileIn, prepareLaunch } from './launch.ts';
+import { conversationIdOf, environmentOf, hooksFileIn, writeLaunch } from './launch.ts';
 import { Live } from './live.ts';
 import { AgentScreen } from './screen.ts';
 import { SentLog } from './sent-log.ts';
@@ -50,8 +50,10 @@ async function open(request: OpenRequest, clock: Clock, order: TerminalOrder): P
     return failed('SESSION_GONE', `Claude Code has no conversation ${nativeId} any more`);
   if (living) live.forgetEnded();
   else live.forgetDead();
-  const screen = living ? undefined : prepareLaunch(request, nativeId, isResumed);
-  const failure = screen && (await terminals.run(sessionId, screen));
+  const permit = living ? undefined : await request.prepareLaunch?.();
+  if (permit?.ok === false) return failed('AGENT_UNAVAILABLE', permit.message);
+  const launch = living ? undefined : writeLaunch(request, nativeId, isResumed, permit?.env);
+  const failure = launch && (await terminals.run(sessionId, launch));
   if (failure !== undefined) return failed('AGENT_UNAVAILABLE', failure);
   const process = living ?? (await terminals.processIn(sessionId));
   if (!process) return failed('AGENT_UNAVAILABLE', 'the agent ended before its screen could be seen');
@@ -71,18 +73,20 @@ async function open(request: OpenRequest, clock: Clock, order: TerminalOrder): P
     onNoise: (what) => live.emit({ type: 'noise', what }),
   });
   feed.start();
+  const screen = new AgentScreen(terminals, sessionId, clock);
   // Who lives is adopted as it is: a dialog on its screen belongs to its turn, and is no reason to end it.
-  const notUp = living ? undefined : await whyNotUp(request, clock, terminals, process, () => isUp);
+  const notUp = living ? undefined : await whyNotUp(request, clock, screen, process, () => isUp);
   if (notUp !== undefined) {
     feed.close();
     live.close();
+    screen.close();
     await terminals.close(sessionId);
     return failed('AGENT_FAILED', notUp);
   }
   await feed.drain();
-  if (living) await askAgain(live, new AgentScreen(terminals.keyboard(sessionId), clock));
+  if (living) await askAgain(live, screen);
   const how = living ? 'adopted' : isResumed ? 'resumed' : 'started';
-  const parts = { request, clock, terminals, process, live, feed, sentLog, nativeId };
+  const parts = { request, clock, terminals, process, screen, live, feed, sentLog, nativeId };
   return { ok: true, how, conversation: new ScreenConversation(parts) };
 }
 
@@ -94,13 +98,12 @@ async function askAgain(live: Live, screen: AgentScreen): Promise<void> {
 
 /** Waits until the agent says that it is there and shows a composer. A dialog at its start needs a person. */
 async function whyNotUp(
-  { sessionId, signal = new AbortController().signal }: OpenRequest,
+  { signal = new AbortController().signal }: OpenRequest,
   clock: Clock,
-  terminals: TmuxTerminals,
+  screen: AgentScreen,
   process: ProcessIdentity,
   isUp: () => boolean,
 ): Promise<string | undefined> {
-  const screen = new AgentScreen(terminals.keyboard(sessionId), clock);
   const deadline = clock.monotonic() + readyWithinMs;
   let excerpt = '';
   let since = clock.monotonic();

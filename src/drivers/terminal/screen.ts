@@ -1,26 +1,36 @@
 import type { Clock } from '../../base/clock.ts';
+import type { SessionId } from '../../base/ids.ts';
 import { pause } from '../../base/pause.ts';
 import type { Keyboard } from '../../terminal/keyboard.ts';
+import type { Mirror } from '../../terminal/mirror.ts';
+import type { TmuxTerminals } from '../../terminal/tmux-terminals.ts';
 import { readScreen, type Seen } from './composer.ts';
 
 const betweenLooksMs = 200;
 /** How often its last line may be deleted before a composer is given up. */
 const mostDeletions = 40;
 
-/** The agent's screen, and what we do at it. */
+/** The agent's screen, and what we do at it. Whoever made it closes it. */
 export class AgentScreen {
   readonly #keyboard: Keyboard;
+  readonly #mirror: Mirror;
   readonly #clock: Clock;
 
-  constructor(keyboard: Keyboard, clock: Clock) {
-    this.#keyboard = keyboard;
+  constructor(terminals: TmuxTerminals, owner: SessionId, clock: Clock) {
+    this.#keyboard = terminals.keyboard(owner);
+    this.#mirror = terminals.mirror(owner);
     this.#clock = clock;
   }
 
   /** What is on it; undefined when the terminal is gone. */
   async look(): Promise<Seen | undefined> {
-    const lines = await this.#keyboard.look();
+    const lines = await this.#mirror.look();
     return lines && readScreen(lines);
+  }
+
+  /** Nobody looks at it any more. */
+  close(): void {
+    this.#mirror.end();
   }
 
   /** Waits for a composer, at most so long; what was seen last. */
