@@ -9,6 +9,7 @@ export interface Place {
  * named, which stand above it in this list: imports go down only.
  *
  * - Everything may use `base`. `ledger` and `contract` are siblings, which do not know each other.
+ * - `schedules/rule` is pure and knows only time: whoever reads a rule may use it.
  * - `drivers/port.ts`, `terminal/port.ts`, `store/*.ts` and `wakeups/rows.ts` are ports and what their adapters share. An adapter knows its
  *   port, what it adapts (`ledger` for a store), and the tools for processes. No service and no edge knows an adapter.
  * - Services know the ledger, the ports and each other downward: `turns`, then `runs` and `launching`, then `application`.
@@ -20,7 +21,8 @@ export interface Place {
 export const places: readonly Place[] = [
   { path: 'base', may: [] },
   { path: 'ledger', may: ['base'] },
-  { path: 'contract', may: ['base'] },
+  { path: 'schedules/rule', may: ['base'] },
+  { path: 'contract', may: ['base', 'schedules/rule'] },
   { path: 'drivers/port.ts', may: ['base'] },
   { path: 'processes', may: ['base'] },
   { path: 'wakeups/rows.ts', may: ['base', 'ledger'] },
@@ -67,7 +69,7 @@ export const places: readonly Place[] = [
   { path: 'api', may: ['base', 'contract', 'api/ports.ts'] },
   { path: 'mcp', may: ['base', 'contract', 'mcp/ports.ts'] },
   { path: 'client', may: ['base', 'contract'] },
-  { path: 'cli', may: ['base', 'contract', 'client'] },
+  { path: 'cli', may: ['base', 'contract', 'client', 'schedules/rule'] },
 ];
 
 /** The folder that may import everything, and that nothing imports. */
