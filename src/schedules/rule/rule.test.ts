@@ -244,3 +244,72 @@ describe('a zone', () => {
     },
   );
 });
+
+describe('the instants of any rule', () => {
+  const field = (lowest: number, highest: number): fc.Arbitrary<string> => {
+    const value = fc.integer({ min: lowest, max: highest });
+    const range = fc.tuple(value, value).map(([a, b]) => `${Math.min(a, b)}-${Math.max(a, b)}`);
+    const item = fc.oneof(
+      value.map(String),
+      range,
+      fc.integer({ min: 1, max: 6 }).map((step) => `*/${step}`),
+    );
+    return fc.oneof(
+      fc.constant('*'),
+      item,
+      fc.tuple(item, item).map((items) => items.join(',')),
+    );
+  };
+  const expression = fc
+    .tuple(
+      fc.constantFrom('', '15 ', '*/20 '),
+      field(0, 59),
+      field(0, 23),
+      field(1, 28),
+      field(1, 12),
+      field(0, 6),
+    )
+    .map(([seconds, ...fields]) => `${seconds}${fields.join(' ')}`);
+  const zone = fc.constantFrom(
+    'UTC',
+    'Europe/Berlin',
+    'Australia/Lord_Howe',
+    'Africa/Casablanca',
+    'Antarctica/Troll',
+    'America/Havana',
+  );
+  const written: fc.Arbitrary<WrittenRule> = fc.oneof(
+    { weight: 8, arbitrary: fc.record({ cron: expression, timezone: zone }) },
+    fc.record({
+      everyMs: fc.integer({ min: 1_000, max: 10_000_000 }),
+      anchor: fc.integer({ min: 0, max: 2_000_000_000_000 }),
+    }),
+    fc.record({ at: fc.integer({ min: 1_700_000_000_000, max: 1_900_000_000_000 }), timezone: zone }),
+  );
+  const instant = fc.integer({ min: Date.UTC(2024, 0, 1), max: Date.UTC(2028, 0, 1) });
+
+  test('grow, are the same in two parts as in one, and nextInstant names each of them', () => {
+    fc.assert(
+      fc.property(written, instant, instant, fc.nat(4_000_000_000), (text, from, cut, length) => {
+        const rule = ruleOf(text);
+        const until = from + length;
+        const middle = Math.min(Math.max(cut, from), until);
+        const whole = instantsBetween(rule, from, until, 300);
+        const parts = [
+          ...instantsBetween(rule, from, middle, 300),
+          ...instantsBetween(rule, middle, until, 300),
+        ];
+        expect(parts.slice(0, 300)).toEqual(whole);
+        for (const [index, at] of whole.entries()) {
+          const before = whole[index - 1] ?? from;
+          expect(at).toBeGreaterThan(before);
+          expect(nextInstant(rule, before)).toBe(at);
+          expect(nextInstant(rule, at - 1)).toBe(at);
+        }
+        const last = whole.at(-1) ?? from;
+        if (whole.length < 300) expect(nextInstant(rule, last, until)).toBeUndefined();
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
