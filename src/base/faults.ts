@@ -14,7 +14,8 @@ export type FaultPoint =
   | 'call.received'
   | 'call.registered'
   | 'advance.before'
-  | 'recover.step';
+  | 'recover.step'
+  | 'notify.sent';
 
 let listener: ((point: FaultPoint) => void) | undefined;
 

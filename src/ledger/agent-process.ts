@@ -4,6 +4,7 @@ import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import type { Waiting } from './execution.ts';
 import { isSettled } from './execution.ts';
+import { oweWaiting } from './notifying.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import type { Session } from './session.ts';
@@ -155,8 +156,11 @@ export function* agentWaits(command: AgentWaits): Rule<boolean> {
   const state = turn ? turnTransitions[turn.state][command.waiting ? 'wait' : 'resume'] : undefined;
   if (!turn || !state) return draft.done(false);
   draft.add({ do: 'patchTurn', id: turn.id, set: { state } });
-  for (const owner of yield* ask('owners', turn.id)) {
-    if (isSettled(owner.state)) continue;
+  const owners = (yield* ask('owners', turn.id)).filter((owner) => !isSettled(owner.state));
+  const [first] = owners;
+  if (first && session && command.waiting)
+    yield* oweWaiting(draft, session, turn, command.waiting, first.rootId);
+  for (const owner of owners) {
     // What it waited for before, if anything, is over.
     yield* resumeClocks(draft, owner);
     draft.patch(owner.id, { waiting: command.waiting });

@@ -5,6 +5,7 @@ import type { Execution, ExecutionUsage, Failure, SettledState } from './executi
 import { executionTransitions, isSettled } from './execution.ts';
 import type { Notice, NoticeInput } from './notice.ts';
 import { noticeTransitions } from './notice.ts';
+import type { Notification } from './notification.ts';
 import type { Asking } from './questions.ts';
 
 /** What a rule decided: effects to apply as one transaction, or a refusal that changes nothing. */
@@ -51,6 +52,7 @@ export class Draft {
   readonly #deltas = new Map<ExecutionId, number>();
   readonly #endings = new Map<ExecutionId, Ending>();
   readonly #tail: Effect[] = [];
+  readonly #notified = new Set<string>();
 
   constructor(now: number) {
     this.#now = now;
@@ -127,6 +129,15 @@ export class Draft {
         },
       },
     });
+  }
+
+  /** Writes a notification, unless this decision has written it already; then false. */
+  notify(row: Notification): boolean {
+    if (this.#notified.has(row.id)) return false;
+    this.#notified.add(row.id);
+    // After everything that it names.
+    this.#tail.push({ do: 'insertNotification', row });
+    return true;
   }
 
   event(

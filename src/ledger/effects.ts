@@ -12,6 +12,7 @@ import type { Execution, ExecutionUsage, Failure, SettledState } from './executi
 import type { Notice } from './notice.ts';
 import type { Occurrence } from './occurrence.ts';
 import type { Schedule } from './schedule.ts';
+import type { Dispatch, Notification } from './notification.ts';
 import type { Input, Run, Session } from './session.ts';
 import type { Steer, Turn, TurnOwner } from './turn.ts';
 
@@ -35,7 +36,10 @@ export type ExecutionPatch = Partial<
   >
 >;
 
-/** What a wake-up is for. Handlers are idempotent; the target is a root, a run, a session, a schedule or an occurrence. */
+/**
+ * What a wake-up is for. Handlers are idempotent; the target is a root, a run, a session, a schedule, an occurrence or a
+ * notification; of `dispatch` the name of whom to tell.
+ */
 export type WakeKind =
   | 'session'
   | 'run'
@@ -44,7 +48,9 @@ export type WakeKind =
   | 'heartbeat'
   | 'question'
   | 'schedule'
-  | 'occurrence';
+  | 'occurrence'
+  | 'notification'
+  | 'dispatch';
 
 /** One call that is owed. Of one kind and target there is never more than one. */
 export interface Wake {
@@ -105,5 +111,9 @@ export type Effect =
   | { readonly do: 'patchSchedule'; readonly id: ScheduleId; readonly set: Partial<Schedule> }
   | { readonly do: 'insertOccurrence'; readonly row: Occurrence }
   | { readonly do: 'patchOccurrence'; readonly id: OccurrenceId; readonly set: Partial<Occurrence> }
+  | { readonly do: 'insertNotification'; readonly row: Notification }
+  | { readonly do: 'patchNotification'; readonly id: string; readonly set: Partial<Notification> }
+  | { readonly do: 'insertDispatch'; readonly row: Dispatch }
+  | { readonly do: 'patchDispatch'; readonly id: string; readonly set: Partial<Dispatch> }
   | { readonly do: 'wake'; readonly wake: Wake }
   | { readonly do: 'event'; readonly event: LedgerEvent };

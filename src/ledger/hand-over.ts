@@ -4,6 +4,7 @@ import type { Draft } from './decision.ts';
 import type { Actor, Execution } from './execution.ts';
 import type { Notice } from './notice.ts';
 import { backOffMs, deliveryAttempts, isPending } from './notice.ts';
+import { oweOfTree } from './notifying.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { distinct, newExecution } from './registration.ts';
@@ -120,4 +121,7 @@ export function* giveUp(draft: Draft, notice: Notice, reason: string, code: stri
   // What is below something detached may outlive its root, whose outcome is decided.
   if (root.verdict === null && !root.closed) draft.patch(root.id, { verdict: code });
   draft.event('alarm', root, { what: reason, noticeId: notice.id });
+  // What a person gave up is no news to people.
+  if (reason === 'undeliverable' || reason === 'session_gone')
+    yield* oweOfTree(draft, 'undeliverable', notice.id, notice, { code });
 }

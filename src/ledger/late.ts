@@ -2,6 +2,7 @@ import type { FreshIds } from '../base/ids.ts';
 import type { Draft } from './decision.ts';
 import type { Execution } from './execution.ts';
 import { endAgainMs } from './interruption.ts';
+import { oweOfTree } from './notifying.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { defaultTimeoutMs, newExecution, refusalBelow } from './registration.ts';
@@ -32,6 +33,11 @@ export function* registerLate(
   if (row.cancelRequested) draft.wake('deadline', row.id, draft.now + endAgainMs);
   else if (row.deadlineAt !== null) draft.wake('deadline', row.id, row.deadlineAt);
   draft.event('alarm', row, { what: 'lateActivity' });
+  yield* oweOfTree(draft, 'lateActivity', row.id, {
+    rootId: row.rootId,
+    sessionId: session.id,
+    project: session.project,
+  });
   return row;
 }
 

@@ -12,6 +12,7 @@ import type { Execution } from './execution.ts';
 import type { Notice } from './notice.ts';
 import type { Occurrence } from './occurrence.ts';
 import type { Schedule } from './schedule.ts';
+import type { Dispatch, Notification, Transition } from './notification.ts';
 import type { Input, Run, Session } from './session.ts';
 import type { Steer, Turn } from './turn.ts';
 
@@ -98,6 +99,17 @@ export interface Questions {
   lastRunOf: { args: [schedule: ScheduleId]; answer: Run | undefined };
   /** What the conversation has had: executions that ran in it by turns of their own, and the tokens of those. */
   sessionTotals: { args: [session: SessionId]; answer: { readonly turns: number; readonly tokens: number } };
+  notification: { args: [id: string]; answer: Notification | undefined };
+  /** The newest of this transition. */
+  latestNotification: { args: [transition: Transition]; answer: Notification | undefined };
+  /** The newest of a schedule that says `failed` or `recovered`. */
+  lastVerdictOf: { args: [schedule: ScheduleId]; answer: Notification | undefined };
+  /** Owed to this target and in no group yet, oldest first. */
+  owedDispatches: { args: [target: string, limit: number]; answer: Dispatch[] };
+  /** The leaders of the groups of this target that are on their way, oldest first. */
+  openGroups: { args: [target: string]; answer: Dispatch[] };
+  /** The dispatches of a group, oldest first. */
+  dispatchesOf: { args: [leadId: string]; answer: Dispatch[] };
 }
 
 /** The name of a question. */

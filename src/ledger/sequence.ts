@@ -4,6 +4,7 @@ import { Draft, refuse } from './decision.ts';
 import { addMessage, refusalOfSend } from './enqueue.ts';
 import type { Execution, Outcome } from './execution.ts';
 import { isSettled, outcomeOf } from './execution.ts';
+import { oweVerdict } from './notifying.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { rules } from './rules.ts';
@@ -138,6 +139,7 @@ function* endRun(
     sessionId: run.sessionId,
     data: { runId: run.id, state: 'ended', outcome, code },
   });
+  yield* oweVerdict(draft, run, { outcome, code, text: current?.error?.message ?? null });
   if (run.ownerId === null) return;
   const owner = yield* ask('execution', run.ownerId);
   if (!owner || isSettled(owner.state)) return;

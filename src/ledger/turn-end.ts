@@ -5,6 +5,7 @@ import type { Execution, ExecutionUsage, Failure } from './execution.ts';
 import { isSettled } from './execution.ts';
 import { giveBackClaim, giveBackHanded, handle, waive } from './hand-over.ts';
 import { deferMessage, limitedTimes, limitSession } from './limit.ts';
+import { oweLimit } from './notifying.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { newExecution } from './registration.ts';
@@ -75,6 +76,7 @@ export function* endTurn(draft: Draft, session: Session, turn: Turn, command: Ag
     if (steer.turnId === turn.id && isProof) yield* refuseSteer(draft, session, steer);
   }
   const limit = limitOf(draft, session, turn, owners, command);
+  if (limit) yield* oweLimit(draft, session, limit, owners[0]?.rootId);
   const isStoppedByUs = owners.some((owner) => owner.cancelRequested !== null);
   const used = command.usage ? yield* countUsage(draft, turn, owners, command.usage) : undefined;
   if (command.status === 'succeeded') yield* alarmUntold(draft, owners, command.usage);

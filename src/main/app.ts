@@ -25,6 +25,7 @@ import { scriptDriver } from '../drivers/script/script-driver.ts';
 import { Launcher } from '../launching/launcher.ts';
 import { createToolEndpoint } from '../mcp/endpoint.ts';
 import type { UsageTold } from '../ledger/spending.ts';
+import { Notifier } from '../notify/notifier.ts';
 import { Commits } from '../runs/commits.ts';
 import { Stopping } from '../runs/stopping.ts';
 import { wakeHandler } from '../runs/wake-handler.ts';
@@ -111,6 +112,14 @@ export async function createApp(parts: AppParts): Promise<App> {
   });
   const runs = { store, clock, ids, sessions, commits, commands, owner, report };
   const stopping = new Stopping(runs);
+  const notifier = new Notifier({
+    store,
+    clock,
+    random,
+    targets: new Map(),
+    always: [],
+    redact: (text) => redaction.text(text),
+  });
   const tells = (name: string): UsageTold | undefined => {
     const found = agents.find(name);
     return found && usageTold(found);
@@ -161,10 +170,18 @@ export async function createApp(parts: AppParts): Promise<App> {
       // A terminal whose agent died with nobody watching shows nothing any more.
       const living = (await store.recovery.liveSessions()).filter((session) => session.state === 'live');
       await terminals.reap(new Set(living.map((session) => session.id)));
-      await wakeups.start(wakeHandler(runs, stopping, async () => undefined));
+      await wakeups.start(
+        wakeHandler(
+          runs,
+          stopping,
+          async () => undefined,
+          (wake) => notifier.handle(wake),
+        ),
+      );
     },
     async stop(options) {
       await endpoint.close();
+      notifier.stop();
       await wakeups.stop();
       await owner.stop();
       terminals.detach();

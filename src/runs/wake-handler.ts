@@ -15,14 +15,18 @@ import type { CancelTree, Stopping } from './stopping.ts';
 /** A wake-up of a schedule or of an occurrence. */
 export type ScheduleWake = Wake & { readonly kind: 'schedule' | 'occurrence' };
 
+/** A wake-up of a notification, or of whom to tell. */
+export type NotificationWake = Wake & { readonly kind: 'notification' | 'dispatch' };
+
 /**
  * Calls the handler of a wake-up. Every one of them is idempotent: at least once is often enough. `schedules` has those of
- * schedules and occurrences.
+ * schedules and occurrences, `notifications` those of what people are told.
  */
 export function wakeHandler(
   context: RunsContext,
   stopping: Stopping,
   schedules: (wake: ScheduleWake) => Promise<void>,
+  notifications: (wake: NotificationWake) => Promise<void>,
 ): (wake: Wake) => Promise<void> {
   return async (wake) => {
     switch (wake.kind) {
@@ -41,6 +45,9 @@ export function wakeHandler(
       case 'schedule':
       case 'occurrence':
         return schedules({ ...wake, kind: wake.kind });
+      case 'notification':
+      case 'dispatch':
+        return notifications({ ...wake, kind: wake.kind });
       default:
         return assertNever(wake.kind);
     }

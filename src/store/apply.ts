@@ -5,6 +5,7 @@ import type { Execution, ExecutionUsage } from '../ledger/execution.ts';
 import type { Notice } from '../ledger/notice.ts';
 import type { Occurrence } from '../ledger/occurrence.ts';
 import type { Schedule } from '../ledger/schedule.ts';
+import type { Dispatch, Notification } from '../ledger/notification.ts';
 import type { Input, Run, Session } from '../ledger/session.ts';
 import type { Steer, Turn, TurnOwner } from '../ledger/turn.ts';
 
@@ -19,6 +20,8 @@ export interface RowOf {
   run: Run;
   schedule: Schedule;
   occurrence: Occurrence;
+  notification: Notification;
+  dispatch: Dispatch;
 }
 export type TableName = keyof RowOf;
 
@@ -119,6 +122,14 @@ function applyOne(effect: Effect, tables: Tables, journal: Journal, closings: Cl
       return tables.insert('occurrence', effect.row);
     case 'patchOccurrence':
       return tables.patch('occurrence', effect.id, effect.set);
+    case 'insertNotification':
+      return tables.insert('notification', effect.row);
+    case 'patchNotification':
+      return tables.patch('notification', effect.id, effect.set);
+    case 'insertDispatch':
+      return tables.insert('dispatch', effect.row);
+    case 'patchDispatch':
+      return tables.patch('dispatch', effect.id, effect.set);
     case 'wake':
       journal.wakes.push(effect.wake);
       return;

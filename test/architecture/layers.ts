@@ -46,6 +46,7 @@ export const places: readonly Place[] = [
   { path: 'turns', may: ['base', 'ledger', 'drivers/port.ts'] },
   { path: 'schedules/templates.ts', may: ['base'] },
   { path: 'runs', may: ['base', 'ledger', 'turns', 'schedules/templates.ts', 'workspaces/port.ts'] },
+  { path: 'notify', may: ['base', 'ledger', 'processes'] },
   { path: 'launching', may: ['base', 'ledger', 'turns'] },
   {
     path: 'application',

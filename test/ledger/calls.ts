@@ -11,6 +11,7 @@ import { cancel, stopSession } from '../../src/ledger/cancel.ts';
 import { startCheck } from '../../src/ledger/check.ts';
 import { beatOrLose, heartbeat, nextDeadline } from '../../src/ledger/deadline.ts';
 import type { Rule } from '../../src/ledger/decision.ts';
+import { address, groupFailed, groupSent, takeGroup } from '../../src/ledger/dispatching.ts';
 import { enqueue, enqueueBelow } from '../../src/ledger/enqueue.ts';
 import { decideLimit } from '../../src/ledger/limit.ts';
 import { markWritten, moveTurn, takeLane } from '../../src/ledger/lane.ts';
@@ -28,6 +29,7 @@ import { agentStarted, agentToldOfTask, agentTook, agentTyped } from '../../src/
 
 /** Every rule of the ledger that something outside calls. */
 export const ledgerRules = {
+  address,
   advance,
   agentEnded,
   agentExited,
@@ -47,6 +49,8 @@ export const ledgerRules = {
   drained,
   enqueue,
   enqueueBelow,
+  groupFailed,
+  groupSent,
   heartbeat,
   launch,
   markPosition,
@@ -63,6 +67,7 @@ export const ledgerRules = {
   settle,
   startCheck,
   stopSession,
+  takeGroup,
   takeLane,
   taskEnded,
   taskStarted,

@@ -6,6 +6,7 @@ import type { UsageTold } from '../../src/ledger/spending.ts';
 import type { LedgerStore } from '../../src/ledger/store.ts';
 import type { Wakeups } from '../../src/ledger/wakeups.ts';
 import { Launcher } from '../../src/launching/launcher.ts';
+import { Notifier } from '../../src/notify/notifier.ts';
 import { Commits } from '../../src/runs/commits.ts';
 import type { RunsContext } from '../../src/runs/ports.ts';
 import { Stopping } from '../../src/runs/stopping.ts';
@@ -43,6 +44,7 @@ export class Server {
   readonly #world: World;
   readonly #drivers: SimulatedDrivers;
   readonly #runs: RunsContext;
+  readonly #notifier: Notifier;
   readonly #wakeups: Wakeups;
   readonly #timers = new Set<() => void>();
   #isAlive = true;
@@ -70,6 +72,14 @@ export class Server {
     const owner = new Owner('server', (_name, error) => report('owner.failed', { error: String(error) }));
     const commands = parts.programs.commands(() => this.#isAlive);
     this.#runs = { store, clock, ids, sessions: this.sessions, commits, commands, owner, report };
+    this.#notifier = new Notifier({
+      store,
+      clock,
+      random: () => 0.5,
+      targets: new Map(),
+      always: [],
+      redact: (text) => text,
+    });
     this.stopping = new Stopping(this.#runs);
     const tells = (name: string): UsageTold | undefined => (world.kinds.has(name) ? 'cost' : undefined);
     this.launcher = new Launcher({ store, clock, ids, node: 'local', sessions: this.sessions, tells });
@@ -96,7 +106,12 @@ export class Server {
     const work = async (): Promise<void> => {
       const left = await this.#memory.recovery.liveSessions();
       await this.sessions.recover(left.map((session) => session.id));
-      const handle = wakeHandler(this.#runs, this.stopping, async () => undefined);
+      const handle = wakeHandler(
+        this.#runs,
+        this.stopping,
+        async () => undefined,
+        (wake) => this.#notifier.handle(wake),
+      );
       await this.#wakeups.start(async (wake) => {
         await this.#world.gates.pass(`wake-up of ${wake.kind}`);
         if (this.#isAlive) await handle(wake);

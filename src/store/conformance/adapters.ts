@@ -34,6 +34,8 @@ export type Dump = Pick<
   | 'runs'
   | 'schedules'
   | 'occurrences'
+  | 'notifications'
+  | 'dispatches'
   | 'holds'
   | 'owners'
   | 'wakeups'
@@ -107,6 +109,8 @@ export function sortedDump(dump: Dump): Dump {
     runs: by(dump.runs, (row) => row.id),
     schedules: by(dump.schedules, (row) => row.id),
     occurrences: by(dump.occurrences, (row) => row.id),
+    notifications: by(dump.notifications, (row) => row.id),
+    dispatches: by(dump.dispatches, (row) => row.id),
     holds: by(dump.holds, (row) => `${row.executionId} ${row.holderId}`),
     owners: by(dump.owners, (row) => `${row.turnId} ${row.executionId}`),
     wakeups: by(dump.wakeups, (row) => `${row.kind} ${row.target}`),

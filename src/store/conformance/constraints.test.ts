@@ -3,14 +3,17 @@ import { VirtualClock } from '../../base/virtual-clock.ts';
 import type { Effect } from '../../ledger/effects.ts';
 import type { Execution } from '../../ledger/execution.ts';
 import type { Notice } from '../../ledger/notice.ts';
+import type { Dispatch } from '../../ledger/notification.ts';
 import type { Opened } from './adapters.ts';
 import { adapters } from './adapters.ts';
 import {
   deciding,
+  dispatch,
   execution,
   id,
   input,
   notice,
+  notification,
   opening,
   registering,
   run,
@@ -24,6 +27,9 @@ import {
 const root = execution(1, null, { kind: 'message', runsIn: id.session(1) });
 const child = execution(2, root, { key: 'step', attempt: 1 });
 const sent = { kind: 'message', runId: id.run(1), runIndex: 0 } as const;
+
+const told = notification(1);
+const owed = dispatch(told, 'ops');
 
 /** A session with a turn, a root with a keyed child, a run with its first message, a closed root. */
 const before: Effect[] = [
@@ -40,6 +46,8 @@ const before: Effect[] = [
   { do: 'insertNotice', row: notice(1, child, id.session(1)) },
   opening(root.id, 1),
   { do: 'insertSteer', row: steer(1, id.session(1), id.turn(1)) },
+  { do: 'insertNotification', row: told },
+  { do: 'insertDispatch', row: owed },
 ];
 
 const inserting = (set: Partial<Execution>): Effect => ({
@@ -48,6 +56,7 @@ const inserting = (set: Partial<Execution>): Effect => ({
 });
 const below = (set: Partial<Execution>): Effect => ({ do: 'insertExecution', row: execution(9, root, set) });
 const patchNotice = (set: Partial<Notice>): Effect => ({ do: 'patchNotice', id: id.notice(1), set });
+const patchDispatch = (set: Partial<Dispatch>): Effect => ({ do: 'patchDispatch', id: owed.id, set });
 const missing = id.execution(99);
 
 const violations: readonly (readonly [what: string, effect: Effect])[] = [
@@ -144,6 +153,27 @@ const violations: readonly (readonly [what: string, effect: Effect])[] = [
   ['an ended steer without an instant', { do: 'patchSteer', id: id.steer(1), set: { state: 'taken' } }],
   ['a run in no session', { do: 'insertRun', row: run(2, id.session(99)) }],
   ['a second run of one owner', { do: 'insertRun', row: run(2, id.session(1), { ownerId: child.id }) }],
+  ['the same news twice', { do: 'insertNotification', row: told }],
+  [
+    'news under another id than what it is about',
+    { do: 'insertNotification', row: { ...notification(2), id: 'missed:x' } },
+  ],
+  ['news of no run', { do: 'insertNotification', row: notification(2, { runId: id.run(99) }) }],
+  ['news of no tree', { do: 'insertNotification', row: notification(2, { rootId: missing }) }],
+  ['a patch of no news', { do: 'patchNotification', id: 'missed:x', set: { state: 'addressed' } }],
+  ['the same news to one target twice', { do: 'insertDispatch', row: owed }],
+  ['a dispatch of nothing', { do: 'insertDispatch', row: dispatch(notification(9), 'ops') }],
+  [
+    'a dispatch under another id than what goes where',
+    { do: 'insertDispatch', row: { ...dispatch(told, 'me'), id: 'x' } },
+  ],
+  ['a dispatch that goes without a leader', patchDispatch({ state: 'sending' })],
+  ['a dispatch behind nothing', patchDispatch({ state: 'sending', leadId: 'ops:missed:x' })],
+  ['an owed dispatch in a group', patchDispatch({ leadId: owed.id })],
+  ['a sent dispatch without an instant', patchDispatch({ state: 'sent', leadId: owed.id })],
+  ['a dispatch that was given up for no reason', patchDispatch({ state: 'givenUp', endedAt: 1 })],
+  ['a negative attempt', patchDispatch({ attempt: -1 })],
+  ['a patch of no dispatch', { do: 'patchDispatch', id: 'x', set: { attempt: 1 } }],
   ['an ended run without an outcome', { do: 'patchRun', id: id.run(1), set: { state: 'ended', endedAt: 1 } }],
 ];
 

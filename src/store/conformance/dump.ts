@@ -28,6 +28,8 @@ export async function dumpOf(file: string, library: 'libsql' | 'node'): Promise<
       runs: all('runs', tables.runs),
       schedules: all('schedules', tables.schedules),
       occurrences: all('occurrences', tables.occurrences),
+      notifications: all('notifications', tables.notifications),
+      dispatches: all('dispatches', tables.dispatches),
       holds: cells('SELECT execution_id, holder_id FROM holds').map(
         ([executionId, holderId]) => ({ executionId, holderId }) as Hold,
       ),

@@ -6,13 +6,16 @@ import type { Opened } from './adapters.ts';
 import { adapters } from './adapters.ts';
 import {
   deciding,
+  dispatch,
   execution,
   id,
   input,
   notice,
+  notification,
   opening,
   registering,
   run,
+  schedule,
   session,
   settling,
   start,
@@ -211,6 +214,43 @@ describe.each(adapters)('effects on $name', ({ open }) => {
     } as const;
     await apply({ do: 'patchRun', id: id.run(1), set });
     expect((await opened.dump()).runs).toEqual([{ ...run(1, id.session(1)), ...set }]);
+  });
+
+  it('keeps what people are told, and how far it is on its way', async () => {
+    const row = execution(1);
+    const full = notification(1, {
+      project: odd,
+      name: odd,
+      code: 'LOST',
+      text: odd,
+      rootId: row.id,
+      sessionId: id.session(1),
+      runId: id.run(1),
+      scheduleId: id.schedule(1),
+      to: ['ops'],
+    });
+    await apply(
+      { do: 'insertSession', row: session(1) },
+      { do: 'insertRun', row: run(1, id.session(1)) },
+      { do: 'insertSchedule', row: schedule(1) },
+      ...registering(row),
+      { do: 'insertNotification', row: full },
+      { do: 'insertDispatch', row: dispatch(full, 'ops') },
+    );
+    const sending = {
+      state: 'sending',
+      leadId: `ops:${full.id}`,
+      attempt: 2,
+      notBefore: start + 9,
+      error: { code: 'REFUSED', message: odd },
+    } as const;
+    await apply(
+      { do: 'patchNotification', id: full.id, set: { state: 'addressed' } },
+      { do: 'patchDispatch', id: `ops:${full.id}`, set: sending },
+    );
+    const dump = await opened.dump();
+    expect(dump.notifications).toEqual([{ ...full, state: 'addressed' }]);
+    expect(dump.dispatches).toEqual([{ ...dispatch(full, 'ops'), ...sending }]);
   });
 
   it('keeps holds, and counts them once each', async () => {

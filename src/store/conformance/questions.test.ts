@@ -1,16 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import type { Effect } from '../../ledger/effects.ts';
+import type { Notification } from '../../ledger/notification.ts';
 import type { QuestionName, Questions } from '../../ledger/questions.ts';
 import { ask } from '../../ledger/questions.ts';
 import type { Opened } from './adapters.ts';
 import { adapters } from './adapters.ts';
 import {
   deciding,
+  dispatch,
   execution,
   id,
   input,
   notice,
+  notification,
   opening,
   registering,
   run,
@@ -36,6 +39,15 @@ const queued = [10, 11, 12].map((n) =>
 );
 const foreign = execution(13, other, { runsIn: here });
 const [q1, q2, q3] = queued as [typeof root, typeof root, typeof root];
+
+const missed = [1, 2, 3, 4].map((n) => notification(n, { at: start + (n % 3) })) as [
+  Notification,
+  Notification,
+  Notification,
+  Notification,
+];
+const lead = dispatch(missed[2], 'ops', { owedAt: start + 3 });
+const sending = { state: 'sending', leadId: lead.id } as const;
 
 const settled = { status: 'refused', state: 'ended', endedAt: start } as const;
 const rows: Effect[] = [
@@ -72,6 +84,12 @@ const rows: Effect[] = [
   { do: 'insertRun', row: run(1, here, { ownerId: first.id }) },
   { do: 'insertRun', row: run(2, here, { state: 'ended', outcome: 'failed', endedAt: start }) },
   { do: 'insertRun', row: run(3, there) },
+  ...missed.map((row): Effect => ({ do: 'insertNotification', row })),
+  { do: 'insertDispatch', row: dispatch(missed[0], 'ops', { owedAt: start + 2 }) },
+  { do: 'insertDispatch', row: dispatch(missed[1], 'ops', { owedAt: start + 1 }) },
+  { do: 'insertDispatch', row: dispatch(missed[1], 'me') },
+  { do: 'insertDispatch', row: { ...lead, ...sending } },
+  { do: 'insertDispatch', row: dispatch(missed[3], 'ops', { ...sending, owedAt: start + 4 }) },
 ];
 
 describe.each(adapters)('questions on $name', ({ open }) => {
@@ -176,5 +194,18 @@ describe.each(adapters)('questions on $name', ({ open }) => {
     expect(await idsOf(answer('runsOf', here))).toEqual([id.run(1)]);
     expect((await answer('runOwnedBy', first.id))?.id).toBe(id.run(1));
     expect(await answer('runOwnedBy', second.id)).toBeUndefined();
+  });
+
+  it('answers what people are owed: by target, by group, and the newest of its kind', async () => {
+    const owed = [missed[1], missed[0]].map((row) => `ops:${row.id}`);
+    expect(await answer('notification', missed[0].id)).toEqual(missed[0]);
+    expect(await answer('notification', 'missed:nothing')).toBeUndefined();
+    expect((await answer('latestNotification', 'missed'))?.id).toBe(missed[1].id);
+    expect(await answer('latestNotification', 'diskLow')).toBeUndefined();
+    expect(await idsOf(answer('owedDispatches', 'ops', 10))).toEqual(owed);
+    expect(await idsOf(answer('owedDispatches', 'ops', 1))).toEqual(owed.slice(0, 1));
+    expect(await idsOf(answer('openGroups', 'ops'))).toEqual([lead.id]);
+    expect(await answer('openGroups', 'me')).toEqual([]);
+    expect(await idsOf(answer('dispatchesOf', lead.id))).toEqual([lead.id, `ops:${missed[3].id}`]);
   });
 });

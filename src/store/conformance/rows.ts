@@ -12,6 +12,7 @@ import type { Rule } from '../../ledger/decision.ts';
 import type { Effect } from '../../ledger/effects.ts';
 import type { Execution, SettledState } from '../../ledger/execution.ts';
 import type { Notice } from '../../ledger/notice.ts';
+import type { Dispatch, Notification } from '../../ledger/notification.ts';
 import { newExecution } from '../../ledger/registration.ts';
 import type { Occurrence } from '../../ledger/occurrence.ts';
 import { newOccurrence } from '../../ledger/occurrence.ts';
@@ -264,4 +265,43 @@ export function occurrence(n: number, scheduleId: ScheduleId, set: Partial<Occur
     createdAt: start,
     ...set,
   });
+}
+
+/** An owed notification about nothing in particular. */
+export function notification(n: number, set: Partial<Notification> = {}): Notification {
+  const transition = set.transition ?? 'missed';
+  return {
+    id: `${transition}:subject${n}`,
+    transition,
+    subject: `subject${n}`,
+    project: null,
+    name: null,
+    code: null,
+    text: null,
+    rootId: null,
+    sessionId: null,
+    runId: null,
+    scheduleId: null,
+    to: null,
+    state: 'owed',
+    at: start,
+    ...set,
+  };
+}
+
+/** An owed dispatch. */
+export function dispatch(of: Notification, target: string, set: Partial<Dispatch> = {}): Dispatch {
+  return {
+    id: `${target}:${of.id}`,
+    notificationId: of.id,
+    target,
+    state: 'owed',
+    leadId: null,
+    attempt: 0,
+    notBefore: start,
+    error: null,
+    owedAt: start,
+    endedAt: null,
+    ...set,
+  };
 }

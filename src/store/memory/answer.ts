@@ -2,6 +2,7 @@ import { assertNever } from '../../base/assert-never.ts';
 import type { Execution } from '../../ledger/execution.ts';
 import { isSettled } from '../../ledger/execution.ts';
 import type { Notice } from '../../ledger/notice.ts';
+import type { Dispatch, Notification } from '../../ledger/notification.ts';
 import { isPending } from '../../ledger/notice.ts';
 import type { Question } from '../../ledger/questions.ts';
 import type { Input } from '../../ledger/session.ts';
@@ -62,6 +63,28 @@ export function answerFrom(state: MemoryState, question: Question): unknown {
     case 'lastRunOf':
     case 'sessionTotals':
       return answerOfSchedules(state, question);
+    case 'notification':
+      return state.rows('notification').get(question.args[0]);
+    case 'latestNotification':
+      return newest(state, (row) => row.transition === question.args[0]);
+    case 'lastVerdictOf':
+      return newest(
+        state,
+        ({ scheduleId, transition }) =>
+          scheduleId === question.args[0] && (transition === 'failed' || transition === 'recovered'),
+      );
+    case 'owedDispatches':
+      return dispatches(state, (row) => row.target === question.args[0] && row.state === 'owed').slice(
+        0,
+        question.args[1],
+      );
+    case 'openGroups':
+      return dispatches(
+        state,
+        (row) => row.target === question.args[0] && row.state === 'sending' && row.leadId === row.id,
+      );
+    case 'dispatchesOf':
+      return dispatches(state, (row) => row.leadId === question.args[0]);
     case 'owners':
     case 'refusedTurns':
     case 'activeTurnOf':
@@ -219,7 +242,21 @@ function queueOf(state: MemoryState, sessionId: string): Input[] {
     .sort((a, b) => a.position - b.position || compare(a.executionId, b.executionId));
 }
 
-function byOwed(a: Notice, b: Notice): number {
+function newest(state: MemoryState, fits: (row: Notification) => boolean): Notification | undefined {
+  return [...state.rows('notification').values()]
+    .filter(fits)
+    .sort((a, b) => a.at - b.at || byId(a, b))
+    .at(-1);
+}
+
+function dispatches(state: MemoryState, fits: (row: Dispatch) => boolean): Dispatch[] {
+  return [...state.rows('dispatch').values()].filter(fits).sort(byOwed);
+}
+
+function byOwed(
+  a: Pick<Notice | Dispatch, 'owedAt' | 'id'>,
+  b: Pick<Notice | Dispatch, 'owedAt' | 'id'>,
+): number {
   return a.owedAt - b.owedAt || compare(a.id, b.id);
 }
 

@@ -4,6 +4,7 @@ import type { Notice } from '../../ledger/notice.ts';
 import type { Occurrence } from '../../ledger/occurrence.ts';
 import { isOpen } from '../../ledger/occurrence.ts';
 import type { Schedule } from '../../ledger/schedule.ts';
+import type { Dispatch, Notification } from '../../ledger/notification.ts';
 import type { Run, Session } from '../../ledger/session.ts';
 import type { Steer, Turn } from '../../ledger/turn.ts';
 import type { RowOf, TableName } from '../apply.ts';
@@ -31,6 +32,10 @@ export function checkRow<Name extends TableName>(state: MemoryState, table: Name
       return checkSchedule(row as Schedule);
     case 'occurrence':
       return checkOccurrence(state, row as Occurrence);
+    case 'notification':
+      return checkNotification(row as Notification);
+    case 'dispatch':
+      return checkDispatch(row as Dispatch);
     case 'input':
       // Nothing of a queued text can be wrong by itself.
       return;
@@ -135,6 +140,21 @@ function checkOccurrence(state: MemoryState, row: Occurrence): void {
   demand(before.state !== 'ran' || isSame, 'what has run does not change', row.id);
 }
 
+function checkNotification(row: Notification): void {
+  demand(row.id === `${row.transition}:${row.subject}`, 'the id is what it is about', row.id);
+}
+
+function checkDispatch(row: Dispatch): void {
+  const { state } = row;
+  demand(row.id === `${row.target}:${row.notificationId}`, 'the id is what goes where', row.id);
+  demand(row.attempt >= 0, 'attempt >= 0', row.id);
+  demand(state !== 'owed' || row.leadId === null, 'what is owed is in no group', row.id);
+  demand((state !== 'sending' && state !== 'sent') || row.leadId !== null, 'what goes has a leader', row.id);
+  demand(state !== 'givenUp' || row.error !== null, 'what was given up says why', row.id);
+  const isEnded = state === 'sent' || state === 'givenUp';
+  demand(isEnded === (row.endedAt !== null), 'an ended dispatch has its instant', row.id);
+}
+
 /** What must be unique when a row is inserted, beside its id. */
 export function checkUnique<Name extends TableName>(state: MemoryState, table: Name, row: RowOf[Name]): void {
   if (table === 'execution') uniqueExecution(state, row as Execution);
@@ -230,6 +250,16 @@ const references: { readonly [Name in TableName]: readonly Reference[] } = {
   occurrence: [
     ['scheduleId', 'schedule'],
     ['runId', 'run'],
+  ],
+  notification: [
+    ['rootId', 'execution'],
+    ['sessionId', 'session'],
+    ['runId', 'run'],
+    ['scheduleId', 'schedule'],
+  ],
+  dispatch: [
+    ['notificationId', 'notification'],
+    ['leadId', 'dispatch'],
   ],
 };
 

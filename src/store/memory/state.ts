@@ -22,6 +22,8 @@ export interface MemorySnapshot {
   readonly runs: readonly RowOf['run'][];
   readonly schedules: readonly RowOf['schedule'][];
   readonly occurrences: readonly RowOf['occurrence'][];
+  readonly notifications: readonly RowOf['notification'][];
+  readonly dispatches: readonly RowOf['dispatch'][];
   readonly holds: readonly Hold[];
   readonly owners: readonly TurnOwner[];
   readonly wakeups: readonly WakeRow[];
@@ -93,6 +95,8 @@ export class MemoryState {
       run: undoable(from.runs, (row) => row.id),
       schedule: undoable(from.schedules, (row) => row.id),
       occurrence: undoable(from.occurrences, (row) => row.id),
+      notification: undoable(from.notifications, (row) => row.id),
+      dispatch: undoable(from.dispatches, (row) => row.id),
     };
     this.#holds = undoable(from.holds, holdKey);
     this.#owners = undoable(from.owners, ownerKey);
@@ -169,6 +173,8 @@ export class MemoryState {
       runs: [...this.rows('run').values()],
       schedules: [...this.rows('schedule').values()],
       occurrences: [...this.rows('occurrence').values()],
+      notifications: [...this.rows('notification').values()],
+      dispatches: [...this.rows('dispatch').values()],
       holds: [...this.holds],
       owners: [...this.owners],
       wakeups: [...this.wakeups.values()],
@@ -194,6 +200,8 @@ export function emptySnapshot(databaseId: string): MemorySnapshot {
     runs: [],
     schedules: [],
     occurrences: [],
+    notifications: [],
+    dispatches: [],
     holds: [],
     owners: [],
     wakeups: [],

@@ -19,8 +19,8 @@ export class SqliteAnswers {
   }
 
   answer(question: Question): unknown {
-    const { executions, notices, sessions, turns, inputs, steers, runs, schedules, occurrences } =
-      this.#tables;
+    const { executions, notices, sessions, turns, inputs, steers, runs } = this.#tables;
+    const { schedules, occurrences, notifications, dispatches } = this.#tables;
     const ids = this.#ids;
     switch (question.ask) {
       case 'execution':
@@ -116,6 +116,18 @@ export class SqliteAnswers {
         return first(runs.all(ids.lastRunOf(question.args[0])));
       case 'sessionTotals':
         return ids.sessionTotals(question.args[0]);
+      case 'notification':
+        return notifications.get(question.args[0]);
+      case 'latestNotification':
+        return first(notifications.all(ids.latestNotification(question.args[0])));
+      case 'owedDispatches':
+        return dispatches.all(ids.owedDispatches(...question.args));
+      case 'openGroups':
+        return dispatches.all(ids.openGroups(question.args[0]));
+      case 'dispatchesOf':
+        return dispatches.all(ids.dispatchesOf(question.args[0]));
+      case 'lastVerdictOf':
+        return first(notifications.all(ids.lastVerdictOf(question.args[0])));
       default:
         return assertNever(question);
     }

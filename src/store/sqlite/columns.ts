@@ -2,6 +2,7 @@ import type { Execution } from '../../ledger/execution.ts';
 import type { Notice } from '../../ledger/notice.ts';
 import type { Occurrence } from '../../ledger/occurrence.ts';
 import type { Schedule } from '../../ledger/schedule.ts';
+import type { Dispatch, Notification } from '../../ledger/notification.ts';
 import type { Input, Run, Session } from '../../ledger/session.ts';
 import type { Steer, Turn } from '../../ledger/turn.ts';
 import type { Param } from './driver.ts';
@@ -213,6 +214,36 @@ export const occurrenceColumns: Columns<Occurrence> = {
   until: seldom.integer('deadline_at'),
   createdAt: integer('created_at'),
   decidedAt: seldom.integer('decided_at'),
+};
+
+export const notificationColumns: Columns<Notification> = {
+  id: text('id'),
+  transition: text('transition'),
+  subject: text('subject'),
+  project: seldom.text('project'),
+  name: seldom.text('name'),
+  code: seldom.text('code'),
+  text: seldom.text('text'),
+  rootId: seldom.text('root_id'),
+  sessionId: seldom.text('session_id'),
+  runId: seldom.text('run_id'),
+  scheduleId: seldom.text('schedule_id'),
+  to: seldom.json('targets'),
+  state: text('state'),
+  at: integer('at'),
+};
+
+export const dispatchColumns: Columns<Dispatch> = {
+  id: text('id'),
+  notificationId: text('notification_id'),
+  target: text('target'),
+  state: text('state'),
+  leadId: seldom.text('lead_id'),
+  attempt: integer('attempt'),
+  notBefore: integer('not_before'),
+  error: seldom.json('error'),
+  owedAt: integer('owed_at'),
+  endedAt: seldom.integer('ended_at'),
 };
 
 /** A field's value as a parameter. */

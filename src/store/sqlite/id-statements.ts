@@ -40,6 +40,11 @@ export interface IdStatements {
   liveRunsOf(schedule: string): Ids;
   lastRunOf(schedule: string): Ids;
   sessionTotals(session: string): { readonly turns: number; readonly tokens: number };
+  latestNotification(transition: string): Ids;
+  owedDispatches(target: string, limit: number): Ids;
+  openGroups(target: string): Ids;
+  dispatchesOf(lead: string): Ids;
+  lastVerdictOf(schedule: string): Ids;
 }
 
 /** The statements, each a subquery whose first column is the id. */
@@ -98,6 +103,15 @@ const lists = {
   liveRunsOf: 'SELECT id FROM runs WHERE schedule_id = ? AND ended_at IS NULL ORDER BY id',
   lastRunOf: `
     SELECT id FROM runs WHERE schedule_id = ? AND ended_at IS NOT NULL ORDER BY ended_at DESC, id DESC LIMIT 1`,
+  latestNotification: 'SELECT id FROM notifications WHERE transition = ? ORDER BY at DESC, id DESC LIMIT 1',
+  owedDispatches: `
+    SELECT id FROM dispatches WHERE target = ? AND state = 'owed' ORDER BY owed_at, id LIMIT ?`,
+  openGroups: `
+    SELECT id FROM dispatches WHERE target = ? AND state = 'sending' AND lead_id = id ORDER BY owed_at, id`,
+  lastVerdictOf: `
+    SELECT id FROM notifications WHERE schedule_id = ? AND (transition = 'failed' OR transition = 'recovered')
+    ORDER BY at DESC, id DESC LIMIT 1`,
+  dispatchesOf: 'SELECT id FROM dispatches WHERE lead_id = ? ORDER BY owed_at, id',
 };
 
 /**

@@ -6,6 +6,7 @@ import { recordsSchema } from './migrations/0002-records.ts';
 import { spendingSchema } from './migrations/0003-spending.ts';
 import { limitsSchema } from './migrations/0004-limits.ts';
 import { schedulesSchema } from './migrations/0005-schedules.ts';
+import { notificationsSchema } from './migrations/0006-notifications.ts';
 
 /** One step of the schema. Steps are only ever appended; one that was released is never edited. */
 export interface Migration {
@@ -20,6 +21,7 @@ export const migrations: readonly Migration[] = [
   { name: '0003-spending', sql: spendingSchema },
   { name: '0004-limits', sql: limitsSchema },
   { name: '0005-schedules', sql: schedulesSchema },
+  { name: '0006-notifications', sql: notificationsSchema },
 ];
 
 interface Applied {

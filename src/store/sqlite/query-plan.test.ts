@@ -3,7 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
-import { deciding, execution, id, registering, session, settling, start, turn } from '../conformance/rows.ts';
+import {
+  deciding,
+  dispatch,
+  execution,
+  id,
+  notification,
+  registering,
+  session,
+  settling,
+  start,
+  turn,
+} from '../conformance/rows.ts';
 import type { Database } from './driver.ts';
 import { countParameters, hasNodeSqlite, openDatabase } from './driver.ts';
 import { openStoreOn } from './store.ts';
@@ -90,6 +101,10 @@ describe.each(libraries)('query plans of %s', (library) => {
         { do: 'patchSession', id: id.session(1), set: { position: 1 } },
         { do: 'insertTurn', row: turn(1, id.session(1)) },
         { do: 'patchTurn', id: id.turn(1), set: { position: 1 } },
+        { do: 'insertNotification', row: notification(1) },
+        { do: 'patchNotification', id: notification(1).id, set: { state: 'addressed' } },
+        { do: 'insertDispatch', row: dispatch(notification(1), 'ops') },
+        { do: 'patchDispatch', id: dispatch(notification(1), 'ops').id, set: { attempt: 1 } },
         { do: 'wake', wake: { kind: 'session', target: 's', at: start } },
       ]),
     );

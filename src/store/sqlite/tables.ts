@@ -4,16 +4,19 @@ import { isSettled } from '../../ledger/execution.ts';
 import type { Notice } from '../../ledger/notice.ts';
 import type { Occurrence } from '../../ledger/occurrence.ts';
 import type { Schedule } from '../../ledger/schedule.ts';
+import type { Dispatch, Notification } from '../../ledger/notification.ts';
 import type { Input, Run, Session } from '../../ledger/session.ts';
 import { addUsage } from '../../ledger/spending.ts';
 import type { Steer, Turn, TurnOwner } from '../../ledger/turn.ts';
 import type { RowOf, SettleEffect, TableName, Tables } from '../apply.ts';
 import { settled, withDeficit } from '../closing.ts';
 import {
+  dispatchColumns,
   executionColumns,
   inputColumns,
   noticeColumns,
   occurrenceColumns,
+  notificationColumns,
   runColumns,
   scheduleColumns,
   sessionColumns,
@@ -43,6 +46,8 @@ export class SqliteTables implements Tables {
   readonly runs: Table<Run>;
   readonly schedules: Table<Schedule>;
   readonly occurrences: Table<Occurrence>;
+  readonly notifications: Table<Notification>;
+  readonly dispatches: Table<Dispatch>;
   readonly #byName: { readonly [Name in TableName]: Table<RowOf[Name]> };
   readonly #counts: CountStatements;
   readonly #holders = new Map<ExecutionId, readonly ExecutionId[]>();
@@ -67,6 +72,8 @@ export class SqliteTables implements Tables {
     this.runs = new Table(db, { table: 'runs', key: 'id', columns: runColumns });
     this.schedules = new Table(db, { table: 'schedules', key: 'id', columns: scheduleColumns });
     this.occurrences = new Table(db, { table: 'occurrences', key: 'id', columns: occurrenceColumns });
+    this.notifications = new Table(db, { table: 'notifications', key: 'id', columns: notificationColumns });
+    this.dispatches = new Table(db, { table: 'dispatches', key: 'id', columns: dispatchColumns });
     this.#byName = {
       execution: this.executions,
       notice: this.notices,
@@ -77,6 +84,8 @@ export class SqliteTables implements Tables {
       run: this.runs,
       schedule: this.schedules,
       occurrence: this.occurrences,
+      notification: this.notifications,
+      dispatch: this.dispatches,
     };
     this.#counts = countStatements(db);
   }

@@ -1,5 +1,6 @@
 import type { ExecutionId, RunId, SessionId } from '../../../src/base/ids.ts';
 import type { CheckToRun } from '../../../src/ledger/check.ts';
+import type { Group } from '../../../src/ledger/dispatching.ts';
 import type { LaneTaken } from '../../../src/ledger/lane.ts';
 import { isOverspent } from '../../../src/ledger/spending.ts';
 import type { WakeRow } from '../../../src/wakeups/rows.ts';
@@ -37,6 +38,12 @@ function handled(context: Context, wake: WakeRow): Choice | undefined {
       const command = { now: context.now, id: wake.target as ExecutionId, noticeId };
       return { call: { rule: 'beatOrLose', command } };
     }
+    case 'notification': {
+      const targets = { always: ['ops', 'gone'], known: ['ops'] };
+      return { call: { rule: 'address', command: { now: context.now, id: wake.target, ...targets } } };
+    }
+    case 'dispatch':
+      return peopleAreTold(context, wake.target);
   }
 }
 
@@ -49,6 +56,22 @@ function sessionLooks(context: Context, sessionId: SessionId): Choice {
       const taken = came.as === 'decided' ? (came.value as LaneTaken) : undefined;
       if (!taken || taken.taken || taken.why !== 'busy') return undefined;
       return { call: { rule: 'claimSteer', command: { now, sessionId, fresh: freshOf(context) } } };
+    },
+  };
+}
+
+/** What is owed to a target goes out together; the target takes it, or it does not. */
+function peopleAreTold(context: Context, target: string): Choice {
+  const { now, b } = context;
+  return {
+    call: { rule: 'takeGroup', command: { now, target } },
+    follow: (came) => {
+      const group = came.as === 'decided' ? (came.value as Group | undefined) : undefined;
+      if (!group) return undefined;
+      const leadId = group.lead.id;
+      if (b % 2 === 0) return { call: { rule: 'groupSent', command: { now, leadId } } };
+      const error = { code: b % 4 === 1 ? 'REFUSED' : 'UNREACHABLE', message: 'no' };
+      return { call: { rule: 'groupFailed', command: { now, leadId, error, delayMs: 1000 * b } } };
     },
   };
 }
