@@ -294,22 +294,20 @@ describe('the instants of any rule', () => {
         const rule = ruleOf(text);
         const until = from + length;
         const middle = Math.min(Math.max(cut, from), until);
-        const whole = instantsBetween(rule, from, until, 300);
+        const whole = instantsBetween(rule, from, until, 100);
         const parts = [
-          ...instantsBetween(rule, from, middle, 300),
-          ...instantsBetween(rule, middle, until, 300),
+          ...instantsBetween(rule, from, middle, 100),
+          ...instantsBetween(rule, middle, until, 100),
         ];
-        expect(parts.slice(0, 300)).toEqual(whole);
-        for (const [index, at] of whole.entries()) {
-          const before = whole[index - 1] ?? from;
-          expect(at).toBeGreaterThan(before);
-          expect(nextInstant(rule, before)).toBe(at);
-          expect(nextInstant(rule, at - 1)).toBe(at);
-        }
+        expect(parts.slice(0, 100)).toEqual(whole);
+        const before = [from, ...whole.slice(0, -1)];
+        expect(whole.every((at, index) => at > (before[index] ?? from))).toBe(true);
+        expect(before.slice(0, whole.length).map((at) => nextInstant(rule, at))).toEqual(whole);
+        expect(whole.map((at) => nextInstant(rule, at - 1))).toEqual(whole);
         const last = whole.at(-1) ?? from;
-        if (whole.length < 300) expect(nextInstant(rule, last, until)).toBeUndefined();
+        if (whole.length < 100) expect(nextInstant(rule, last, until)).toBeUndefined();
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
   });
 });
