@@ -45,6 +45,7 @@ export const places: readonly Place[] = [
   { path: 'workspaces', may: ['base', 'ledger', 'processes', 'workspaces/port.ts'] },
   { path: 'turns', may: ['base', 'ledger', 'drivers/port.ts'] },
   { path: 'schedules/templates.ts', may: ['base'] },
+  { path: 'schedules/clock-watch.ts', may: ['base'] },
   { path: 'runs', may: ['base', 'ledger', 'turns', 'schedules/templates.ts', 'workspaces/port.ts'] },
   { path: 'notify', may: ['base', 'ledger', 'processes'] },
   { path: 'launching', may: ['base', 'ledger', 'turns'] },
