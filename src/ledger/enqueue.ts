@@ -1,7 +1,7 @@
 import type { ExecutionId, RunId, SessionId } from '../base/ids.ts';
 import type { Decision, Refusal, Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
-import type { Budget, Execution } from './execution.ts';
+import type { Budget, Execution, Failure } from './execution.ts';
 import { isSettled } from './execution.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
@@ -108,6 +108,18 @@ export function* addMessage(draft: Draft, session: Session, message: NewMessage)
   draft.add({ do: 'patchSession', id: session.id, set: { lastActivityAt: draft.now } });
   draft.wake('session', session.id);
   return row;
+}
+
+/** Registers a message that cannot be sent, and settles it as failed in the same decision: its program decides what follows. */
+export function* addUnsent(
+  draft: Draft,
+  session: Session,
+  message: NewMessage,
+  error: Failure,
+): Asking<void> {
+  const row = messageRow(draft.now, session, message);
+  draft.register(row, []);
+  draft.settle(row, { state: 'failed', error });
 }
 
 function messageRow(now: number, session: Session, message: NewMessage): Execution {

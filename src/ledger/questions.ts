@@ -110,6 +110,15 @@ export interface Questions {
   openGroups: { args: [target: string]; answer: Dispatch[] };
   /** The dispatches of a group, oldest first. */
   dispatchesOf: { args: [leadId: string]; answer: Dispatch[] };
+  /** The latest attempt of one message of a run. */
+  latestOfRun: { args: [run: RunId, index: number]; answer: Execution | undefined };
+  /** Every attempt of every message of a run, by index and attempt. */
+  messagesOfRun: { args: [run: RunId]; answer: Execution[] };
+  /**
+   * What the agent of a session answered last, in the tree of this root or, without one, in all that is closed: the message
+   * itself, or a later handling of results.
+   */
+  lastAnswer: { args: [session: SessionId, root: ExecutionId | null]; answer: string | undefined };
 }
 
 /** The name of a question. */

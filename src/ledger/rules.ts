@@ -31,6 +31,8 @@ export const rules = {
   refuseEnded: true,
   /** R13: a run advances by compare-and-set. */
   advanceOnce: true,
+  /** R15: a failed message is sent again when its back-off is over: by compare-and-set too. */
+  backOffOnce: true,
   /** R14: what has used more than it was given is ended, and comes to that. */
   budgetStop: true,
 };

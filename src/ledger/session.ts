@@ -75,6 +75,8 @@ export interface PlannedMessage {
   readonly budget?: Budget;
   /** How often it is sent again when it failed; absent: never. */
   readonly retry?: Retry;
+  /** Its templates are filled in when it is sent; absent, this is so in runs of schedules only. */
+  readonly templates?: true;
 }
 
 /** Another attempt is a new root, sent `backoffMs` after the failed one is closed; twice as long each time. */
@@ -93,10 +95,18 @@ export interface Run {
   /** The execution it is the program of (a background agent), or null when its messages are roots. */
   readonly ownerId: ExecutionId | null;
   readonly plan: readonly PlannedMessage[];
-  /** Messages sent so far; the compare-and-set of `advance`. */
+  /** What all its messages together may use: each gets what is left. */
+  readonly budget: Budget | null;
+  /** Messages of the plan that it has sent, from the first on: the index of the next. */
   readonly cursor: number;
-  /** The message sent last. */
+  /** The message sent last; null before the first, and where it begins again. */
   readonly currentId: ExecutionId | null;
+  /** How often that message was sent since the run came to it: counts for `retry`. Beginning again counts anew. */
+  readonly tries: number;
+  /** When that message is sent again (UTC milliseconds): it has failed, and the run waits. */
+  readonly retryAt: number | null;
+  /** Grows with each message, back-off and new beginning; the compare-and-set of `advance`. */
+  readonly moves: number;
   readonly state: 'running' | 'ended';
   readonly outcome: Outcome | null;
   readonly outcomeCode: string | null;
@@ -108,6 +118,9 @@ export interface Run {
   readonly createdAt: number;
   readonly endedAt: number | null;
 }
+
+/** What a schedule gives its run. */
+export type RunOrigin = Pick<Run, 'scheduleId' | 'occurrenceId' | 'instant' | 'budget'>;
 
 /** A session without a process, a turn or a history. */
 export function newSession(
@@ -136,9 +149,13 @@ export function newRun(
     scheduleId: null,
     occurrenceId: null,
     instant: null,
+    budget: null,
     ...given,
     cursor: 0,
     currentId: null,
+    tries: 0,
+    retryAt: null,
+    moves: 0,
     state: 'running',
     outcome: null,
     outcomeCode: null,

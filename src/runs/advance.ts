@@ -2,7 +2,7 @@ import { reach } from '../base/faults.ts';
 import type { RunId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
 import { ask } from '../ledger/questions.ts';
-import { advance } from '../ledger/sequence.ts';
+import { advance } from '../ledger/advance.ts';
 import type { RunsContext } from './ports.ts';
 
 /** Moves a run on as far as it goes now. Idempotent: whoever calls it again finds nothing left to do. */
@@ -12,5 +12,5 @@ export async function advanceRun(context: RunsContext, id: RunId): Promise<void>
   if (!run || run.state === 'ended') return;
   reach('advance.before');
   const fresh = new FreshIds(ids);
-  await store.decide(() => advance({ now: clock.now(), id, cursor: run.cursor, fresh }));
+  await store.decide(() => advance({ now: clock.now(), id, moves: run.moves, fresh }));
 }

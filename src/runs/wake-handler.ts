@@ -5,7 +5,7 @@ import type { Wake } from '../ledger/effects.ts';
 import { beatOrLose, nextDeadline } from '../ledger/deadline.ts';
 import type { Execution } from '../ledger/execution.ts';
 import { ask } from '../ledger/questions.ts';
-import { drained } from '../ledger/sequence.ts';
+import { drained } from '../ledger/run-end.ts';
 import { describeUsage, isOverspent } from '../ledger/spending.ts';
 import { advanceRun } from './advance.ts';
 import { runCheck } from './checks.ts';

@@ -24,6 +24,7 @@ const breaks: readonly (readonly [RuleName, RegExp])[] = [
   ['stepDown', /stepped down/],
   ['refuseEnded', /a launch gets the parent/],
   ['advanceOnce', /compare-and-set|sends each message once/],
+  ['backOffOnce', /before its back-off was over|compare-and-set/],
   ['budgetStop', /comes to what was asked|more than it was given/],
 ];
 

@@ -7,6 +7,7 @@ import {
   sessionOpened,
   wakeLater,
 } from '../../src/ledger/agent-process.ts';
+import { advance } from '../../src/ledger/advance.ts';
 import { cancel, stopSession } from '../../src/ledger/cancel.ts';
 import { startCheck } from '../../src/ledger/check.ts';
 import { beatOrLose, heartbeat, nextDeadline } from '../../src/ledger/deadline.ts';
@@ -19,7 +20,9 @@ import { launch } from '../../src/ledger/launch.ts';
 import { detach, redeliver, waiveNotice } from '../../src/ledger/notice-actions.ts';
 import { openSession } from '../../src/ledger/open-session.ts';
 import { sendFailed } from '../../src/ledger/send-failed.ts';
-import { advance, beginRun, cancelRun, drained } from '../../src/ledger/sequence.ts';
+import { rerun, resumeRun } from '../../src/ledger/rerun.ts';
+import { drained } from '../../src/ledger/run-end.ts';
+import { beginRun, cancelRun } from '../../src/ledger/sequence.ts';
 import { settle } from '../../src/ledger/settle.ts';
 import { claimSteer, resolveSteer } from '../../src/ledger/steer.ts';
 import { taskEnded, taskStarted } from '../../src/ledger/tasks.ts';
@@ -61,7 +64,9 @@ export const ledgerRules = {
   overdueQuestion,
   processGone,
   redeliver,
+  rerun,
   resolveSteer,
+  resumeRun,
   sendFailed,
   sessionOpened,
   settle,

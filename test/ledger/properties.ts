@@ -6,6 +6,7 @@ import { monotoneProperties } from './properties/monotone.ts';
 import { noticeProperties } from './properties/notices.ts';
 import { outcomeProperties } from './properties/outcomes.ts';
 import { parentageProperties } from './properties/parentage.ts';
+import { runProperties } from './properties/runs.ts';
 import { spendingProperties } from './properties/spending.ts';
 import { treeProperties } from './properties/trees.ts';
 import { turnProperties } from './properties/turns.ts';
@@ -21,6 +22,7 @@ export const properties: readonly Property[] = [
   ...treeProperties,
   ...parentageProperties,
   ...outcomeProperties,
+  ...runProperties,
   ...spendingProperties,
   ...livenessProperties.slice(1),
 ];

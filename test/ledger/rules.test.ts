@@ -397,7 +397,7 @@ describe('R12: a call of an ended turn is refused', () => {
   });
 });
 
-/** Two callers have seen the same cursor. Between their calls the message that the first one sent has closed. */
+/** Two callers have seen the same run. Between their calls the message that the first one sent has closed. */
 async function advancedTwice(scene: Scene) {
   const session = await scene.session();
   const run = await scene.run(session, planOf(['one', 'two', 'three']));
@@ -407,7 +407,7 @@ async function advancedTwice(scene: Scene) {
 }
 
 describe('R13: a run advances by compare-and-set', () => {
-  it('who decides on an old cursor decides nothing', async () => {
+  it('who decides on what is not so any more decides nothing', async () => {
     const scene = new Scene();
     const { run, second } = await advancedTwice(scene);
     expect(second).toBe('stale');
@@ -419,6 +419,27 @@ describe('R13: a run advances by compare-and-set', () => {
     const { run, second } = await advancedTwice(scene);
     expect(second).toBe('sent');
     expect(scene.runRow(run).cursor).toBe(2);
+  });
+});
+
+/** Two callers look at a run whose message has failed. The first one begins the back-off. */
+async function lookedAtBeforeBackOff(scene: Scene) {
+  const session = await scene.session();
+  const run = await scene.run(session, planOf(['one'], { retry: { max: 1, backoffMs: 60_000 } }));
+  await scene.advance(run);
+  await scene.fails(session, await scene.runs(session));
+  const { moves } = scene.runRow(run);
+  await scene.advance(run, moves);
+  return scene.advance(run, moves);
+}
+
+describe('R15: a failed message is sent again when its back-off is over', () => {
+  it('who looked before the back-off began does nothing', async () => {
+    expect(await lookedAtBeforeBackOff(new Scene())).toBe('stale');
+  });
+
+  it('without it the message is sent again at once', async () => {
+    expect(await lookedAtBeforeBackOff(without('backOffOnce'))).toBe('sent');
   });
 });
 

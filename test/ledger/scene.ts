@@ -1,12 +1,13 @@
 import type { ExecutionId, SessionId, SteerId, TurnId } from '../../src/base/ids.ts';
 import { FreshIds } from '../../src/base/ids.ts';
+import type { FilledText } from '../../src/ledger/advance.ts';
 import type { Cancelling } from '../../src/ledger/cancel.ts';
 import type { NewMessage } from '../../src/ledger/enqueue.ts';
 import type { Actor, Execution, SettledState } from '../../src/ledger/execution.ts';
 import type { LaneTaken } from '../../src/ledger/lane.ts';
 import type { Launch } from '../../src/ledger/launch.ts';
 import { newSession } from '../../src/ledger/session.ts';
-import type { PlannedMessage, Run, Session } from '../../src/ledger/session.ts';
+import type { PlannedMessage, Run, RunOrigin, Session } from '../../src/ledger/session.ts';
 import type { UsageTold } from '../../src/ledger/spending.ts';
 import type { AgentEnded } from '../../src/ledger/turn-end.ts';
 import type { AgentStarted } from '../../src/ledger/turn-start.ts';
@@ -293,17 +294,26 @@ export class Scene extends SceneView {
     return this.do({ rule: 'cancel', command: { now: this.now, id, request, verdict, fresh: this.fresh() } });
   }
 
-  /** A run in a session. */
-  async run(sessionId: SessionId, plan: readonly PlannedMessage[]): Promise<Run> {
+  /** A run in a session, by a schedule or with a budget where that is said. */
+  async run(
+    sessionId: SessionId,
+    plan: readonly PlannedMessage[],
+    origin: Partial<RunOrigin> = {},
+  ): Promise<Run> {
     const id = this.model.ids.make('run');
-    const about = { now: this.now, id, project: 'default', name: 'a run', sessionId, plan };
+    const about = { now: this.now, id, project: 'default', name: 'a run', sessionId, plan, origin };
     await this.do({ rule: 'beginRun', command: about });
     return existing(this.model.state.runs, id);
   }
 
   /** The runner looks whether a run may go on. */
-  advance(run: Run, cursor = existing(this.model.state.runs, run.id).cursor): Promise<string> {
-    return this.do({ rule: 'advance', command: { now: this.now, id: run.id, cursor, fresh: this.fresh() } });
+  advance(
+    run: Run,
+    moves = existing(this.model.state.runs, run.id).moves,
+    text?: FilledText,
+  ): Promise<string> {
+    const command = { now: this.now, id: run.id, moves, ...(text ? { text } : {}), fresh: this.fresh() };
+    return this.do({ rule: 'advance', command });
   }
 
   #newSession(agent = 'demo'): Session {

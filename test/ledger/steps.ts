@@ -23,6 +23,7 @@ import {
   programSends,
   runAdvances,
   runBegins,
+  runGoesOnAgain,
   runIsCancelled,
   sessionTaken,
 } from './choices/messages.ts';
@@ -73,6 +74,7 @@ const choices: readonly (readonly [weight: number, choose: Choose])[] = [
   [1, sessionTaken],
   [1, agentDies],
   [1, runIsCancelled],
+  [1, runGoesOnAgain],
   [1, drains],
   [1, checkIsAsked],
   [1, sessionIsStopped],

@@ -20,6 +20,7 @@ const known: Readonly<Record<RuleName, number>> = {
   stepDown: 8006,
   refuseEnded: 2,
   advanceOnce: 142,
+  backOffOnce: 1,
   budgetStop: 136,
 };
 /** How many other seeds are tried before a rule counts as not needed. */

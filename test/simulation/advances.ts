@@ -1,5 +1,5 @@
 import { FreshIds } from '../../src/base/ids.ts';
-import { advance } from '../../src/ledger/sequence.ts';
+import { advance } from '../../src/ledger/advance.ts';
 import type { MemorySnapshot } from '../../src/store/memory/state.ts';
 import type { Action } from './scheduler.ts';
 import { maybe } from './scheduler.ts';
@@ -14,11 +14,11 @@ export function advanceActions(world: World, server: Server, state: MemorySnapsh
     .map((run) =>
       maybe(`somebody else looks at the run ${run.name}`, () => {
         world.budgets.spend('advances');
-        const { id, cursor } = run;
+        const { id, moves } = run;
         const fresh = new FreshIds(world.ids);
         server.run('advance', async () => {
           await world.gates.pass(`somebody else advances the run ${run.name}`);
-          await server.store.decide(() => advance({ now: world.clock.now(), id, cursor, fresh }));
+          await server.store.decide(() => advance({ now: world.clock.now(), id, moves, fresh }));
         });
       }),
     );

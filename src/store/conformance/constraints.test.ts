@@ -174,6 +174,7 @@ const violations: readonly (readonly [what: string, effect: Effect])[] = [
   ['a dispatch that was given up for no reason', patchDispatch({ state: 'givenUp', endedAt: 1 })],
   ['a negative attempt', patchDispatch({ attempt: -1 })],
   ['a patch of no dispatch', { do: 'patchDispatch', id: 'x', set: { attempt: 1 } }],
+  ['a back-off before any message', { do: 'insertRun', row: run(2, id.session(1), { retryAt: 1 }) }],
   ['an ended run without an outcome', { do: 'patchRun', id: id.run(1), set: { state: 'ended', endedAt: 1 } }],
 ];
 

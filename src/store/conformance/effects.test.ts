@@ -211,6 +211,10 @@ describe.each(adapters)('effects on $name', ({ open }) => {
       outcomeCode: 'LOST',
       endedAt: start,
       cancelRequested: true,
+      budget: { usd: 0.5 },
+      cursor: 2,
+      tries: 3,
+      moves: 4,
     } as const;
     await apply({ do: 'patchRun', id: id.run(1), set });
     expect((await opened.dump()).runs).toEqual([{ ...run(1, id.session(1)), ...set }]);

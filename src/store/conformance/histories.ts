@@ -10,7 +10,9 @@ import { takeLane } from '../../ledger/lane.ts';
 import { launch } from '../../ledger/launch.ts';
 import { detach, redeliver, waiveNotice } from '../../ledger/notice-actions.ts';
 import { sendFailed } from '../../ledger/send-failed.ts';
-import { advance, beginRun, cancelRun, drained } from '../../ledger/sequence.ts';
+import { advance } from '../../ledger/advance.ts';
+import { drained } from '../../ledger/run-end.ts';
+import { beginRun, cancelRun } from '../../ledger/sequence.ts';
 import { settle } from '../../ledger/settle.ts';
 import { claimSteer, resolveSteer } from '../../ledger/steer.ts';
 import { agentEnded } from '../../ledger/turn-end.ts';
@@ -216,7 +218,7 @@ const commands: readonly Pick[] = [
     if (b % 8 === 0) return () => cancelRun({ now, id: row.id });
     const { ownerId } = row;
     if (b % 8 === 1 && ownerId !== null) return () => drained({ now, id: ownerId, fresh });
-    return () => advance({ now, id: row.id, cursor: b % 8 === 2 ? row.cursor - 1 : row.cursor, fresh });
+    return () => advance({ now, id: row.id, moves: b % 8 === 2 ? row.moves - 1 : row.moves, fresh });
   },
   ({ a, b }, { state, now }) => {
     const row = one(state.sessions, a);

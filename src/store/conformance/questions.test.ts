@@ -48,6 +48,14 @@ const missed = [1, 2, 3, 4].map((n) => notification(n, { at: start + (n % 3) }))
 ];
 const lead = dispatch(missed[2], 'ops', { owedAt: start + 3 });
 const sending = { state: 'sending', leadId: lead.id } as const;
+/** Attempts of the messages of a run, out of order: message 1, then message 0 twice. */
+const attempts = [
+  [14, 1, 1],
+  [15, 0, 2],
+  [16, 0, 1],
+].map(([n = 0, runIndex = 0, attempt = 0]) =>
+  execution(n, null, { kind: 'message', runId: id.run(3), runsIn: there, runIndex, attempt }),
+);
 
 const settled = { status: 'refused', state: 'ended', endedAt: start } as const;
 const rows: Effect[] = [
@@ -90,6 +98,7 @@ const rows: Effect[] = [
   { do: 'insertDispatch', row: dispatch(missed[1], 'me') },
   { do: 'insertDispatch', row: { ...lead, ...sending } },
   { do: 'insertDispatch', row: dispatch(missed[3], 'ops', { ...sending, owedAt: start + 4 }) },
+  ...attempts.flatMap((row) => registering(row)),
 ];
 
 describe.each(adapters)('questions on $name', ({ open }) => {
@@ -158,7 +167,7 @@ describe.each(adapters)('questions on $name', ({ open }) => {
   it('answers what ends with a session: what it runs or owns and whose parent it does not', async () => {
     const own = [root, ...queued, foreign].map((row) => row.id);
     expect(await idsOf(answer('openOwnedBy', here))).toEqual(own);
-    expect(await idsOf(answer('openOwnedBy', there))).toEqual([other.id]);
+    expect(await idsOf(answer('openOwnedBy', there))).toEqual([other, ...attempts].map((row) => row.id));
   });
 
   it('answers the queue in its order', async () => {
@@ -207,5 +216,19 @@ describe.each(adapters)('questions on $name', ({ open }) => {
     expect(await idsOf(answer('openGroups', 'ops'))).toEqual([lead.id]);
     expect(await answer('openGroups', 'me')).toEqual([]);
     expect(await idsOf(answer('dispatchesOf', lead.id))).toEqual([lead.id, `ops:${missed[3].id}`]);
+  it('answers the attempts of the messages of a run, and the latest of one', async () => {
+    expect(await idsOf(answer('messagesOfRun', id.run(3)))).toEqual([16, 15, 14].map(id.execution));
+    expect((await answer('latestOfRun', id.run(3), 0))?.attempt).toBe(2);
+    expect(await answer('latestOfRun', id.run(3), 2)).toBeUndefined();
+  });
+
+  it('answers what an agent said last: in a tree, or in all that is closed', async () => {
+    await opened.store.decide(deciding([settling(14, { result: 'of the other' })]));
+    expect(await answer('lastAnswer', there, id.execution(15))).toBeUndefined();
+    expect(await answer('lastAnswer', there, id.execution(14))).toBe('of the other');
+    expect(await answer('lastAnswer', there, null)).toBe('of the other');
+    await opened.store.decide(deciding([settling(9, { result: 'what came of it' })]));
+    expect(await answer('lastAnswer', here, root.id)).toBe('what came of it');
+    expect(await answer('lastAnswer', there, root.id)).toBeUndefined();
   });
 });

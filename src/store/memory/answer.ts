@@ -32,11 +32,11 @@ export function answerFrom(state: MemoryState, question: Question): unknown {
         .filter((steer) => steer.sessionId === question.args[0] && steer.endedAt === null)
         .sort(byId);
     case 'runsOf':
-      return [...state.rows('run').values()]
-        .filter((run) => run.sessionId === question.args[0] && run.state === 'running')
-        .sort(byId);
     case 'runOwnedBy':
-      return [...state.rows('run').values()].find((run) => run.ownerId === question.args[0]);
+    case 'latestOfRun':
+    case 'messagesOfRun':
+    case 'lastAnswer':
+      return ofRuns(state, question);
     case 'nextInput':
       return queueOf(state, question.args[0]).find((input) => input.steerId === null);
     case 'inputs':
@@ -119,6 +119,44 @@ function ofTurns(state: MemoryState, question: Of<'owners' | 'refusedTurns' | 'a
     .sort(byId);
   if (question.ask === 'activeTurnOf') return turns.find((turn) => turn.state !== 'ended');
   return turns.filter((turn) => turn.status === 'refused' && turn.id !== question.args[1]).length;
+}
+
+function ofRuns(
+  state: MemoryState,
+  question: Of<'runsOf' | 'runOwnedBy' | 'latestOfRun' | 'messagesOfRun' | 'lastAnswer'>,
+): unknown {
+  const [id] = question.args;
+  const runs = [...state.rows('run').values()].sort(byId);
+  switch (question.ask) {
+    case 'runsOf':
+      return runs.filter((run) => run.sessionId === id && run.state === 'running');
+    case 'runOwnedBy':
+      return runs.find((run) => run.ownerId === id);
+    case 'latestOfRun':
+      return messagesOf(state, id).findLast((row) => row.runIndex === question.args[1]);
+    case 'messagesOfRun':
+      return messagesOf(state, id);
+    case 'lastAnswer': {
+      const [, root] = question.args;
+      const answers = [...state.rows('execution').values()].filter(
+        (row) =>
+          row.runsIn === id &&
+          (root === null ? row.closed : row.rootId === root) &&
+          (row.kind === 'message' || row.kind === 'continuation') &&
+          row.result !== null,
+      );
+      return answers.sort(byId).at(-1)?.result;
+    }
+    default:
+      return assertNever(question);
+  }
+}
+
+/** By index and attempt. */
+function messagesOf(state: MemoryState, runId: string): Execution[] {
+  return [...state.rows('execution').values()]
+    .filter((row) => row.runId === runId && row.kind === 'message')
+    .sort((a, b) => (a.runIndex ?? 0) - (b.runIndex ?? 0) || a.attempt - b.attempt);
 }
 
 function sentText(state: MemoryState, id: string): string | undefined {

@@ -116,6 +116,9 @@ function checkRun(row: Run): void {
     'schedule, occurrence and instant go together',
     row.id,
   );
+  demand(row.tries >= 0 && row.moves >= 0, 'tries and moves >= 0', row.id);
+  const mayWait = row.state === 'running' && row.currentId !== null;
+  demand(row.retryAt === null || mayWait, 'only a run that is at a message backs off', row.id);
 }
 
 function checkSchedule(row: Schedule): void {

@@ -128,6 +128,15 @@ export class SqliteAnswers {
         return dispatches.all(ids.dispatchesOf(question.args[0]));
       case 'lastVerdictOf':
         return first(notifications.all(ids.lastVerdictOf(question.args[0])));
+      case 'latestOfRun':
+        return first(executions.all(ids.latestOfRun(...question.args)));
+      case 'messagesOfRun':
+        return executions.all(ids.messagesOfRun(question.args[0]));
+      case 'lastAnswer': {
+        const [session, root] = question.args;
+        const found = root === null ? ids.lastAnswerOf(session) : ids.lastAnswerBelow(session, root);
+        return first(executions.all(found))?.result ?? undefined;
+      }
       default:
         return assertNever(question);
     }

@@ -27,6 +27,10 @@ export interface IdStatements {
   openSteers(session: string): Ids;
   runsOf(session: string): Ids;
   runOwnedBy(execution: string): Ids;
+  latestOfRun(run: string, index: number): Ids;
+  messagesOfRun(run: string): Ids;
+  lastAnswerBelow(session: string, root: string): Ids;
+  lastAnswerOf(session: string): Ids;
   limited(agent: string): Ids;
   limitedNotices(root: string): Ids;
   waitingIn(root: string): Ids;
@@ -82,6 +86,21 @@ const lists = {
   openSteers: "SELECT id FROM steers WHERE session_id = ? AND state IN ('claimed', 'written') ORDER BY id",
   runsOf: "SELECT id FROM runs WHERE session_id = ? AND state = 'running' ORDER BY id",
   runOwnedBy: 'SELECT id FROM runs WHERE owner_id = ?',
+  latestOfRun: `
+    SELECT id FROM executions WHERE run_id = ? AND run_index = ? AND run_id IS NOT NULL AND kind = 'message'
+    ORDER BY attempt DESC LIMIT 1`,
+  messagesOfRun: `
+    SELECT id FROM executions WHERE run_id = ? AND run_id IS NOT NULL AND kind = 'message'
+    ORDER BY run_index, attempt`,
+  // The newest first: what was answered last is found after few rows.
+  lastAnswerBelow: `
+    SELECT id FROM executions INDEXED BY executions_root
+    WHERE runs_in = ?1 AND root_id = ?2 AND kind IN ('message', 'continuation') AND result IS NOT NULL
+    ORDER BY id DESC LIMIT 1`,
+  lastAnswerOf: `
+    SELECT id FROM executions
+    WHERE runs_in = ? AND closed = 1 AND runs_in IS NOT NULL AND kind IN ('message', 'continuation') AND result IS NOT NULL
+    ORDER BY id DESC LIMIT 1`,
   limited: 'SELECT id FROM sessions WHERE agent = ? AND usage_limit IS NOT NULL ORDER BY id LIMIT 500',
   // From the few sessions with a limit: a tree may be large.
   limitedNotices: `

@@ -7,6 +7,7 @@ import { spendingSchema } from './migrations/0003-spending.ts';
 import { limitsSchema } from './migrations/0004-limits.ts';
 import { schedulesSchema } from './migrations/0005-schedules.ts';
 import { notificationsSchema } from './migrations/0006-notifications.ts';
+import { attemptsSchema } from './migrations/0007-attempts.ts';
 
 /** One step of the schema. Steps are only ever appended; one that was released is never edited. */
 export interface Migration {
@@ -22,6 +23,7 @@ export const migrations: readonly Migration[] = [
   { name: '0004-limits', sql: limitsSchema },
   { name: '0005-schedules', sql: schedulesSchema },
   { name: '0006-notifications', sql: notificationsSchema },
+  { name: '0007-attempts', sql: attemptsSchema },
 ];
 
 interface Applied {

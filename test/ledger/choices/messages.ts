@@ -1,3 +1,4 @@
+import type { FilledText } from '../../../src/ledger/advance.ts';
 import type { Budget } from '../../../src/ledger/execution.ts';
 import type { PlannedMessage } from '../../../src/ledger/session.ts';
 import type { Choose, Context } from '../choice.ts';
@@ -42,12 +43,14 @@ function budgetOf({ b, d }: Pick<Context, 'b' | 'd'>): Budget {
 /** A plan of one to three messages. */
 export function planOf({ b, c, d }: Pick<Context, 'b' | 'c' | 'd'>): PlannedMessage[] {
   return Array.from({ length: 1 + (c % 3) }, (_, index) => ({
-    text: `planned ${index}`,
+    text: `planned ${index} {{date}}`,
     timeoutMs: 3_600_000,
     onFailure: d % 2 === 0 ? ('stop' as const) : ('continue' as const),
     join: d % 3 === 0 ? ('all' as const) : ('own' as const),
     check: d % 7 === 0 ? 'true' : null,
     background: 'wait' as const,
+    ...((c + d + index) % 2 === 0 ? { retry: { max: 1 + (d % 2), backoffMs: 1_000 * (1 + (c % 4)) } } : {}),
+    ...((c + d) % 5 === 0 ? { templates: true as const } : {}),
     ...((c + index) % 3 === 0 ? { budget: budgetOf({ b, d }) } : {}),
   }));
 }
@@ -59,16 +62,34 @@ export const runBegins: Choose = (context) => {
   if (!session) return undefined;
   const id = freshOf(context).at('run', 0);
   const about = { now, id, project: 'default', name: `run ${now}`, sessionId: session.id };
-  return { call: { rule: 'beginRun', command: { ...about, plan: planOf(context) } } };
+  const origin = isRare(context.c, 4) ? { budget: budgetOf(context) } : {};
+  return { call: { rule: 'beginRun', command: { ...about, plan: planOf(context), origin } } };
 };
 
-/** The runner looks whether a run may go on; rarely with a cursor that is not true any more. */
-export const runAdvances: Choose = (context) => {
-  const { state, now, a, b } = context;
-  const run = one(state.runs.values(), a);
+/** A text whose templates were filled in; now and then a file is missing. */
+export function filledBy({ b, now }: Pick<Context, 'b' | 'now'>): FilledText {
+  return isRare(b, 4) ? { ok: false, message: 'no file notes.md' } : { ok: true, text: `filled ${now}` };
+}
+
+/** A person wants a run to go on: from one of its messages, or where it stopped. */
+export const runGoesOnAgain: Choose = ({ state, now, a, b, c }) => {
+  const ended = [...state.runs.values()].filter((run) => run.state === 'ended' && run.ownerId === null);
+  const run = isRare(b, 4) ? one(state.runs.values(), a) : one(ended, a);
   if (!run) return undefined;
-  const cursor = isRare(b, 6) ? Math.max(0, run.cursor + (b % 3) - 1) : run.cursor;
-  return { call: { rule: 'advance', command: { now, id: run.id, cursor, fresh: freshOf(context) } } };
+  if (b % 2 === 0) return { call: { rule: 'resumeRun', command: { now, id: run.id } } };
+  const from = isRare(c, 9) ? run.plan.length : c % run.plan.length;
+  return { call: { rule: 'rerun', command: { now, id: run.id, from } } };
+};
+
+/** The runner looks whether a run may go on; rarely it believes something of it that is not true any more. */
+export const runAdvances: Choose = (context) => {
+  const { state, now, a, b, c } = context;
+  const backingOff = [...state.runs.values()].filter((run) => run.retryAt !== null);
+  const run = backingOff.length > 0 && b % 2 === 0 ? one(backingOff, a) : one(state.runs.values(), a);
+  if (!run) return undefined;
+  const moves = isRare(c, 3) ? Math.max(0, run.moves + (b % 3) - 1) : run.moves;
+  const text = isRare(b, 5) ? {} : { text: filledBy(context) };
+  return { call: { rule: 'advance', command: { now, id: run.id, moves, ...text, fresh: freshOf(context) } } };
 };
 
 /** Somebody asks a run to stop. */

@@ -6,6 +6,7 @@ import { isOverspent } from '../../../src/ledger/spending.ts';
 import type { WakeRow } from '../../../src/wakeups/rows.ts';
 import type { Choice, Choose, Context } from '../choice.ts';
 import { freshOf, node, one } from '../choice.ts';
+import { filledBy } from './messages.ts';
 
 /** A wake-up that is due is handled as the server handles it, and is finished when its handler is done. */
 export const wakeFires: Choose = (context) => {
@@ -79,7 +80,13 @@ function peopleAreTold(context: Context, target: string): Choice {
 function runGoesOn(context: Context, id: RunId): Choice | undefined {
   const run = context.state.runs.get(id);
   if (!run) return undefined;
-  const command = { now: context.now, id, cursor: run.cursor, fresh: freshOf(context) };
+  const command = {
+    now: context.now,
+    id,
+    moves: run.moves,
+    text: filledBy(context),
+    fresh: freshOf(context),
+  };
   return { call: { rule: 'advance', command } };
 }
 

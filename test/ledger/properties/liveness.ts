@@ -44,7 +44,8 @@ function checkSessions({ after, now }: Moment): string | undefined {
 function checkRuns({ after, now }: Moment): string | undefined {
   return firstOf(after.runs.values(), (run) => {
     const current = run.currentId === null ? undefined : after.executions.get(run.currentId);
-    if (run.state === 'running' && (current?.closed ?? true) && !isWoken(after, 'run', run.id, now))
+    const latest = Math.max(now, run.retryAt ?? 0);
+    if (run.state === 'running' && (current?.closed ?? true) && !isWoken(after, 'run', run.id, latest))
       return `${short(run.id)} could go on, and nothing wakes it`;
     const owner = run.ownerId === null ? undefined : after.executions.get(run.ownerId);
     const isDrained = run.state === 'ended' && owner && !isSettled(owner.state) && owner.open === 0;
@@ -170,7 +171,7 @@ const mayChange: Partial<Record<string, readonly string[]>> = {
   detach: ['notices', 'executions'],
 };
 
-const refusedValues: readonly unknown[] = ['ignored', 'stale', 'notYet', 'already', false];
+const refusedValues: readonly unknown[] = ['ignored', 'stale', 'notYet', 'needsText', 'already', false];
 
 /** What is refused, ignored or stale changes nothing. */
 function checkIgnored({ before, after, came, call }: Moment): string | undefined {

@@ -65,50 +65,6 @@ function checkComposite({ before, after }: Moment): string | undefined {
   });
 }
 
-function checkRuns(moment: Moment): string | undefined {
-  const { before, after } = moment;
-  const sent = new Set<string>();
-  for (const row of after.executions.values()) {
-    if (row.runId === null || row.kind !== 'message') continue;
-    const place = `${row.runId} ${row.runIndex} ${row.attempt}`;
-    if (sent.has(place)) return `message ${short(place)} exists twice`;
-    sent.add(place);
-  }
-  return firstOf(changed(before.runs, after.runs), ({ was, row }) => {
-    const count = [...sent].filter((place) => place.startsWith(`${row.id} `)).length;
-    if (count !== row.cursor)
-      return `${short(row.id)} has sent ${count} messages, its cursor says ${row.cursor}`;
-    if (was?.state === 'ended') return `${short(row.id)} changed after its end`;
-    if (!was || row.cursor === was.cursor) return undefined;
-    if (row.cursor !== was.cursor + 1) return `${short(row.id)} went from ${was.cursor} to ${row.cursor}`;
-    return sentEarly(moment, was, row.cursor - 1);
-  });
-}
-
-/** Who decides on an old cursor decides nothing. */
-function checkCursor(moment: Moment): string | undefined {
-  const command = commandIf(moment, 'advance');
-  const run = command && moment.before.runs.get(command.id);
-  if (!run || run.cursor === command.cursor || moment.came.as !== 'decided') return undefined;
-  return moment.came.value === 'stale'
-    ? undefined
-    : `${short(run.id)}: ${String(moment.came.value)} on an old cursor`;
-}
-
-type Run = State['runs'] extends ReadonlyMap<unknown, infer Row> ? Row : never;
-
-/** Why message number `index` may not be sent yet, or not at all. */
-function sentEarly({ before }: Moment, run: Run, index: number): string | undefined {
-  if (run.cancelRequested) return `${short(run.id)} was cancelled, and goes on`;
-  if (index === 0) return undefined;
-  const last = run.currentId === null ? undefined : before.executions.get(run.currentId);
-  if (!last?.closed) return `message ${index} of ${short(run.id)} was sent while the one before it was open`;
-  if (last.parentId !== null) return undefined;
-  if (last.outcome === 'cancelled') return `${short(run.id)} goes on after a cancelled message`;
-  const isStopped = last.outcome === 'failed' && run.plan[index - 1]?.onFailure === 'stop';
-  return isStopped ? `${short(run.id)} goes on after a failed message` : undefined;
-}
-
 /** A check starts when it alone keeps its message open. */
 function checkCheck(moment: Moment): string | undefined {
   const command = commandIf(moment, 'startCheck');
@@ -132,7 +88,5 @@ export const outcomeProperties: readonly Property[] = [
     name: 'a composite settles when its program has ended and nothing below it is open',
     check: checkComposite,
   },
-  { name: 'a run sends each message once, when the one before it is closed and allows it', check: checkRuns },
-  { name: 'a run moves by compare-and-set', check: checkCursor },
   { name: 'a check starts exactly when all else below its message is closed', check: checkCheck },
 ];

@@ -1,0 +1,169 @@
+import type { FreshIds, RunId } from '../base/ids.ts';
+import { budgetLeft, isUsedUp, mayRetry, retryDelayMs, smallerBudget } from './attempts.ts';
+import type { Rule } from './decision.ts';
+import { Draft } from './decision.ts';
+import type { NewMessage } from './enqueue.ts';
+import { addMessage, addUnsent, refusalOfSend } from './enqueue.ts';
+import type { Budget, Execution } from './execution.ts';
+import { outcomeOf } from './execution.ts';
+import type { Asking } from './questions.ts';
+import { ask } from './questions.ts';
+import { rules } from './rules.ts';
+import type { Verdict } from './run-end.ts';
+import { endRun } from './run-end.ts';
+import type { PlannedMessage, Run } from './session.ts';
+
+/** Somebody looks whether a run may go on. */
+export interface Advance {
+  readonly now: number;
+  readonly id: RunId;
+  /** How far the caller believes the run is: the compare-and-set that makes a repetition harmless (R13). */
+  readonly moves: number;
+  /** The text of the message that `indexToSend` names, its templates filled in by whoever can read files. */
+  readonly text?: FilledText;
+  readonly fresh: FreshIds;
+}
+
+/** A text whose templates were filled in, or why that could not be done. */
+export type FilledText =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly message: string };
+
+/**
+ * `notYet`: the message before is open, or its back-off is not over. `backsOff`: it has failed, and is sent again later.
+ * `needsText`: the next text has templates and was not given; nothing was done. `stale`: the caller did not know how far the
+ * run was; nothing was done.
+ */
+export type Advanced = 'sent' | 'ended' | 'backsOff' | 'notYet' | 'needsText' | 'stale';
+
+/**
+ * The only thing that ever sends a scheduled message: when the message before it is closed, decides by its outcome, and
+ * sends it again, sends the next or ends the run. Place, message and queue entry are one transaction.
+ */
+export function* advance(command: Advance): Rule<Advanced> {
+  const draft = new Draft(command.now);
+  const run = yield* ask('run', command.id);
+  if (!run || run.state === 'ended') return draft.done<Advanced>('stale');
+  const isStale = run.moves !== command.moves;
+  if (isStale && rules.advanceOnce && !ignoresBackOff(run, command)) return draft.done<Advanced>('stale');
+  // Without the rule, whoever looked before another one advanced believes that the message it saw was the last.
+  const currentId = isStale && !rules.advanceOnce ? null : run.currentId;
+  const current = currentId === null ? undefined : yield* ask('execution', currentId);
+  if (current && !current.closed) return draft.done<Advanced>('notYet');
+  const last = current ? outcomeOf(current) : undefined;
+  const repeats = last?.outcome === 'failed' && mayRetry(run.plan[run.cursor - 1], run.tries, last.code);
+  const left = yield* budgetLeft(run);
+  const stops = yield* whyStop(run, last, repeats, left);
+  if (stops) {
+    yield* endRun(draft, run, stops, current, command.fresh);
+    return draft.done<Advanced>('ended');
+  }
+  if (!repeats) return draft.done(yield* sendAt(draft, run, run.cursor, left, command));
+  if (run.retryAt === null) return draft.done(backOff(draft, run));
+  if (run.retryAt > command.now && !ignoresBackOff(run, command)) {
+    // Whatever called before its time took the place of the wake-up that was owed.
+    draft.wake('run', run.id, run.retryAt);
+    return draft.done<Advanced>('notYet');
+  }
+  return draft.done(yield* sendAt(draft, run, run.cursor - 1, left, command));
+}
+
+/** The message that `advance` would send now, should it send one. */
+export function indexToSend(run: Pick<Run, 'cursor' | 'retryAt'>): number {
+  return run.retryAt === null ? run.cursor : run.cursor - 1;
+}
+
+/** Whether the text of a message is filled in before it is sent. A person's text stays as it is, unless they say so. */
+function hasTemplates(run: Pick<Run, 'scheduleId'>, { text, templates }: PlannedMessage): boolean {
+  return (templates === true || run.scheduleId !== null) && text.includes('{{');
+}
+
+/** Without the rule, whoever looked before the back-off began knows of none. */
+function ignoresBackOff(run: Run, command: Advance): boolean {
+  return !rules.backOffOnce && run.retryAt !== null && command.moves === run.moves - 1;
+}
+
+/** Why no further message is sent, if so. Cancellation is latched between two messages and during a back-off too. */
+function* whyStop(
+  run: Run,
+  last: Verdict | undefined,
+  repeats: boolean,
+  left: Budget | null,
+): Asking<Verdict | undefined> {
+  if (run.cancelRequested) return { outcome: 'cancelled', code: 'CANCELLED' };
+  if (last?.outcome === 'cancelled') return last;
+  const before = run.plan[run.cursor - 1];
+  if (last?.outcome === 'failed' && !repeats && before?.onFailure !== 'continue') return last;
+  if (run.cursor >= run.plan.length && !repeats) return last ?? { outcome: 'succeeded', code: null };
+  const owner = run.ownerId === null ? undefined : yield* ask('execution', run.ownerId);
+  const session = yield* ask('session', run.sessionId);
+  const refused = session ? yield* refusalOfSend(session, owner) : undefined;
+  if (!refused) return isUsedUp(left) ? { outcome: 'failed', code: 'BUDGET' } : undefined;
+  return refused.code === 'CANCELLED' || refused.code === 'SESSION_STOPPED'
+    ? { outcome: 'cancelled', code: 'CANCELLED' }
+    : { outcome: 'failed', code: refused.code };
+}
+
+/** The message failed and is sent again later: its wake-up is owed in this very transaction. */
+function backOff(draft: Draft, run: Run): Advanced {
+  const { backoffMs = 0 } = run.plan[run.cursor - 1]?.retry ?? {};
+  const retryAt = draft.now + retryDelayMs(backoffMs, run.tries);
+  draft.add({ do: 'patchRun', id: run.id, set: { retryAt, moves: run.moves + 1 } });
+  const data = { runId: run.id, index: run.cursor - 1, tries: run.tries, retryAt };
+  draft.tell({ type: 'run.backsOff', rootId: null, sessionId: run.sessionId, data });
+  draft.wake('run', run.id, retryAt);
+  return 'backsOff';
+}
+
+function* sendAt(
+  draft: Draft,
+  run: Run,
+  index: number,
+  left: Budget | null,
+  { text, fresh }: Advance,
+): Asking<Advanced> {
+  const planned = run.plan[index];
+  const session = yield* ask('session', run.sessionId);
+  const owner = run.ownerId === null ? undefined : yield* ask('execution', run.ownerId);
+  if (!planned || !session) throw new Error(`run ${run.id} has no message ${index} or no session`);
+  const isTemplate = hasTemplates(run, planned);
+  if (isTemplate && !text) return 'needsText';
+  const filled: FilledText = isTemplate && text ? text : { ok: true, text: planned.text };
+  const before = yield* ask('latestOfRun', run.id, index);
+  const message: NewMessage = {
+    id: fresh.at('execution', 0),
+    sessionId: run.sessionId,
+    text: filled.ok ? filled.text : planned.text,
+    timeoutMs: planned.timeoutMs,
+    join: planned.join,
+    check: planned.check,
+    background: planned.background,
+    budget: smallerBudget(planned.budget ?? null, left),
+    run: { id: run.id, index, attempt: (before?.attempt ?? 0) + 1 },
+    ...(owner ? { parent: owner } : {}),
+  };
+  if (filled.ok) yield* addMessage(draft, session, message);
+  else yield* addUnsent(draft, session, message, { code: 'TEMPLATE_FAILED', message: filled.message });
+  moveTo(draft, run, index, message, owner);
+  return 'sent';
+}
+
+/** The run stands at this message now. */
+function moveTo(
+  draft: Draft,
+  run: Run,
+  index: number,
+  { id, run: place }: NewMessage,
+  owner: Execution | undefined,
+): void {
+  const isAgain = index < run.cursor;
+  const tries = isAgain ? run.tries + 1 : 1;
+  const set = { cursor: index + 1, currentId: id, tries, retryAt: null, moves: run.moves + 1 };
+  draft.add({ do: 'patchRun', id: run.id, set });
+  draft.tell({
+    type: 'run.advanced',
+    rootId: owner?.rootId ?? id,
+    sessionId: run.sessionId,
+    data: { runId: run.id, index, attempt: place?.attempt ?? 1, executionId: id },
+  });
+}

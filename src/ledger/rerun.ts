@@ -1,0 +1,122 @@
+import type { RunId } from '../base/ids.ts';
+import { budgetLeft, isUsedUp, spentBy } from './attempts.ts';
+import type { Refusal, Rule } from './decision.ts';
+import { Draft, refuse } from './decision.ts';
+import { outcomeOf } from './execution.ts';
+import type { Asking } from './questions.ts';
+import { ask } from './questions.ts';
+import type { Run } from './session.ts';
+import { describeUsage } from './spending.ts';
+
+/** An ended run goes on from one of its messages. */
+export interface Rerun {
+  readonly now: number;
+  readonly id: RunId;
+  /** Index of the message that is sent again; those behind it follow. */
+  readonly from: number;
+}
+
+/** Where a run has begun again. */
+export interface Begun {
+  readonly from: number;
+}
+
+/**
+ * The same run goes on: its messages are sent with the next attempt numbers, and what was is kept. Refused while it runs, and
+ * where its next message could not be sent.
+ */
+export function* rerun(command: Rerun): Rule<Begun> {
+  const draft = new Draft(command.now);
+  const run = yield* ask('run', command.id);
+  if (!run) return refuse('NOT_FOUND', `No run ${command.id}.`, { id: command.id });
+  const { from } = command;
+  const last = run.plan.length - 1;
+  if (!Number.isInteger(from) || from < 0 || from > last) {
+    const message = `Run ${run.id} has ${run.plan.length} messages: "from" is an index from 0 to ${last}.`;
+    return refuse('INVALID_INPUT', message, { messages: run.plan.length });
+  }
+  const refused = yield* refusalOfRerun(run);
+  if (refused) return refused;
+  beginAgain(draft, run, from);
+  return draft.done({ from });
+}
+
+/**
+ * Goes on where the run stopped: at the message that did not succeed, else at the first that was never sent; a back-off ends
+ * now. Refused when there is nothing to go on with.
+ */
+export function* resumeRun(command: Pick<Rerun, 'now' | 'id'>): Rule<Begun> {
+  const draft = new Draft(command.now);
+  const run = yield* ask('run', command.id);
+  if (!run) return refuse('NOT_FOUND', `No run ${command.id}.`, { id: command.id });
+  if (run.state === 'running' && run.retryAt !== null) {
+    draft.add({ do: 'patchRun', id: run.id, set: { retryAt: command.now, moves: run.moves + 1 } });
+    draft.wake('run', run.id);
+    return draft.done({ from: run.cursor - 1 });
+  }
+  const refused = yield* refusalOfRerun(run);
+  if (refused) return refused;
+  const from = yield* placeToResume(run);
+  if (from >= run.plan.length) {
+    const message = `Run ${run.id} has done what it had to; to do it again, rerun it from one of its messages.`;
+    return refuse('ILLEGAL_STATE', message, { state: run.state });
+  }
+  beginAgain(draft, run, from);
+  return draft.done({ from });
+}
+
+function* placeToResume(run: Run): Asking<number> {
+  const current = run.currentId === null ? undefined : yield* ask('execution', run.currentId);
+  const isDone = current === undefined || outcomeOf(current).outcome === 'succeeded';
+  return isDone ? run.cursor : run.cursor - 1;
+}
+
+function* refusalOfRerun(run: Run): Asking<Refusal | undefined> {
+  const { id, state, scheduleId } = run;
+  if (state !== 'ended') {
+    return refuse('ILLEGAL_STATE', `Run ${id} is still at work; cancel it first, or wait.`, { state });
+  }
+  if (run.ownerId !== null) {
+    const message = `Run ${id} is the program of ${run.ownerId}, which has ended; launch that again instead.`;
+    return refuse('ILLEGAL_STATE', message, { state, executionId: run.ownerId });
+  }
+  const session = yield* ask('session', run.sessionId);
+  if (!session) return refuse('SESSION_GONE', `The session of run ${id} is gone.`, { id: run.sessionId });
+  if (session.state === 'stopped') {
+    const message = `Session ${session.id} of run ${id} was stopped; a person's message starts it again.`;
+    return refuse('SESSION_STOPPED', message, { sessionId: session.id });
+  }
+  const [other] = scheduleId === null ? [] : yield* ask('liveRunsOf', scheduleId);
+  if (other) {
+    const message = `Run ${other.id} of the same schedule is at work; cancel it first, or wait.`;
+    return refuse('OVERLAP', message, { runId: other.id, scheduleId });
+  }
+  if (!isUsedUp(yield* budgetLeft(run))) return undefined;
+  const used = `${describeUsage(yield* spentBy(run))}, of ${describeUsage(run.budget)} allowed`;
+  return refuse('ILLEGAL_STATE', `Run ${id} has used ${used}: nothing is left for another attempt.`, {
+    state,
+  });
+}
+
+/** What said how it ended is cleared: a person wants it to go on, whatever they wanted before. */
+function beginAgain(draft: Draft, run: Run, from: number): void {
+  draft.add({
+    do: 'patchRun',
+    id: run.id,
+    set: {
+      state: 'running',
+      outcome: null,
+      outcomeCode: null,
+      endedAt: null,
+      cancelRequested: false,
+      cursor: from,
+      currentId: null,
+      tries: 0,
+      retryAt: null,
+      moves: run.moves + 1,
+    },
+  });
+  const data = { runId: run.id, state: 'running', from };
+  draft.tell({ type: 'run.state', rootId: null, sessionId: run.sessionId, data });
+  draft.wake('run', run.id);
+}

@@ -1,0 +1,88 @@
+import type { ExecutionId, FreshIds } from '../base/ids.ts';
+import type { Rule } from './decision.ts';
+import { Draft } from './decision.ts';
+import type { Execution, Outcome } from './execution.ts';
+import { isSettled } from './execution.ts';
+import { oweVerdict } from './notifying.ts';
+import type { Asking } from './questions.ts';
+import { ask } from './questions.ts';
+import type { Run } from './session.ts';
+import { end } from './settle.ts';
+
+/** What a run comes to. */
+export interface Verdict {
+  readonly outcome: Outcome;
+  readonly code: string | null;
+}
+
+/** Ends a run within a larger decision. `current` is the message at which it stands, closed. */
+export function* endRun(
+  draft: Draft,
+  run: Run,
+  verdict: Verdict,
+  current: Execution | undefined,
+  fresh: FreshIds,
+): Asking<void> {
+  const { outcome, code } = verdict;
+  draft.add({
+    do: 'patchRun',
+    id: run.id,
+    set: { state: 'ended', outcome, outcomeCode: code, endedAt: draft.now, retryAt: null },
+  });
+  draft.tell({
+    type: 'run.state',
+    rootId: null,
+    sessionId: run.sessionId,
+    data: { runId: run.id, state: 'ended', outcome, code },
+  });
+  yield* oweVerdict(draft, run, { outcome, code, text: current?.error?.message ?? null });
+  // What waits behind this run is looked at.
+  if (run.scheduleId !== null) draft.wake('schedule', run.scheduleId);
+  if (run.ownerId === null) return;
+  const owner = yield* ask('execution', run.ownerId);
+  if (!owner || isSettled(owner.state)) return;
+  if (owner.open + draft.added(owner.id) > 0) draft.patch(owner.id, { drain: 0 });
+  else yield* settleOwner(draft, owner, verdict, current, fresh);
+}
+
+/** The program of a background agent has ended and nothing below it is open: it settles with its last message's result. */
+function* settleOwner(
+  draft: Draft,
+  owner: Execution,
+  verdict: Verdict,
+  current: Execution | undefined,
+  fresh: FreshIds,
+): Asking<void> {
+  const state = owner.cancelRequested ? 'cancelled' : verdict.outcome;
+  const error = current?.error ?? {
+    code: verdict.code ?? 'AGENT_FAILED',
+    message: `The agent's message ended as ${verdict.code}.`,
+  };
+  yield* end(
+    draft,
+    owner,
+    {
+      state,
+      result: current?.result ?? null,
+      ...(state === 'failed' ? { error } : {}),
+    },
+    fresh.at('notice', 0),
+  );
+}
+
+/** A composite whose program had ended and whose deficit has fallen to zero settles now, and closes with it. */
+export function* drained(command: {
+  readonly now: number;
+  readonly id: ExecutionId;
+  readonly fresh: FreshIds;
+}): Rule<boolean> {
+  const draft = new Draft(command.now);
+  const run = yield* ask('runOwnedBy', command.id);
+  const owner = yield* ask('execution', command.id);
+  if (!run || run.state !== 'ended' || !owner || isSettled(owner.state) || owner.open > 0)
+    return draft.done(false);
+  const current = run.currentId === null ? undefined : yield* ask('execution', run.currentId);
+  const verdict: Verdict = { outcome: run.outcome ?? 'failed', code: run.outcomeCode };
+  yield* settleOwner(draft, owner, verdict, current, command.fresh);
+  return draft.done(true);
+}
