@@ -216,6 +216,8 @@ describe.each(adapters)('questions on $name', ({ open }) => {
     expect(await idsOf(answer('openGroups', 'ops'))).toEqual([lead.id]);
     expect(await answer('openGroups', 'me')).toEqual([]);
     expect(await idsOf(answer('dispatchesOf', lead.id))).toEqual([lead.id, `ops:${missed[3].id}`]);
+  });
+
   it('answers the attempts of the messages of a run, and the latest of one', async () => {
     expect(await idsOf(answer('messagesOfRun', id.run(3)))).toEqual([16, 15, 14].map(id.execution));
     expect((await answer('latestOfRun', id.run(3), 0))?.attempt).toBe(2);

@@ -7,6 +7,7 @@ import { isPending } from '../../ledger/notice.ts';
 import type { Question } from '../../ledger/questions.ts';
 import type { Input } from '../../ledger/session.ts';
 import type { Turn } from '../../ledger/turn.ts';
+import { answerOfRuns } from './run-answers.ts';
 import { answerOfSchedules } from './schedule-answers.ts';
 import type { MemoryState } from './state.ts';
 
@@ -36,7 +37,7 @@ export function answerFrom(state: MemoryState, question: Question): unknown {
     case 'latestOfRun':
     case 'messagesOfRun':
     case 'lastAnswer':
-      return ofRuns(state, question);
+      return answerOfRuns(state, question);
     case 'nextInput':
       return queueOf(state, question.args[0]).find((input) => input.steerId === null);
     case 'inputs':
@@ -119,44 +120,6 @@ function ofTurns(state: MemoryState, question: Of<'owners' | 'refusedTurns' | 'a
     .sort(byId);
   if (question.ask === 'activeTurnOf') return turns.find((turn) => turn.state !== 'ended');
   return turns.filter((turn) => turn.status === 'refused' && turn.id !== question.args[1]).length;
-}
-
-function ofRuns(
-  state: MemoryState,
-  question: Of<'runsOf' | 'runOwnedBy' | 'latestOfRun' | 'messagesOfRun' | 'lastAnswer'>,
-): unknown {
-  const [id] = question.args;
-  const runs = [...state.rows('run').values()].sort(byId);
-  switch (question.ask) {
-    case 'runsOf':
-      return runs.filter((run) => run.sessionId === id && run.state === 'running');
-    case 'runOwnedBy':
-      return runs.find((run) => run.ownerId === id);
-    case 'latestOfRun':
-      return messagesOf(state, id).findLast((row) => row.runIndex === question.args[1]);
-    case 'messagesOfRun':
-      return messagesOf(state, id);
-    case 'lastAnswer': {
-      const [, root] = question.args;
-      const answers = [...state.rows('execution').values()].filter(
-        (row) =>
-          row.runsIn === id &&
-          (root === null ? row.closed : row.rootId === root) &&
-          (row.kind === 'message' || row.kind === 'continuation') &&
-          row.result !== null,
-      );
-      return answers.sort(byId).at(-1)?.result;
-    }
-    default:
-      return assertNever(question);
-  }
-}
-
-/** By index and attempt. */
-function messagesOf(state: MemoryState, runId: string): Execution[] {
-  return [...state.rows('execution').values()]
-    .filter((row) => row.runId === runId && row.kind === 'message')
-    .sort((a, b) => (a.runIndex ?? 0) - (b.runIndex ?? 0) || a.attempt - b.attempt);
 }
 
 function sentText(state: MemoryState, id: string): string | undefined {
