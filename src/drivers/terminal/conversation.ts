@@ -14,11 +14,13 @@ import type {
   SendOutcome,
   ToolCall,
 } from '../port.ts';
+import type { ConversationLog } from './conversations.ts';
 import { begunElsewhere, type Feed } from './feed.ts';
 import type { Live } from './live.ts';
 import { type AgentScreen, holds } from './screen.ts';
 import type { SentLog } from './sent-log.ts';
 import { unwrapped } from './transcript.ts';
+import { typeable } from './typeable.ts';
 
 const confirmWithinMs = 4_000;
 const enterTries = 3;
@@ -37,12 +39,11 @@ export interface Parts {
   readonly live: Live;
   readonly feed: Feed;
   readonly sentLog: SentLog;
-  readonly nativeId: string;
+  readonly conversations: ConversationLog;
 }
 
 /** A conversation with an agent at its own screen, which a person may use beside us. */
 export class ScreenConversation implements Conversation {
-  readonly nativeId: string;
   readonly #parts: Parts;
   readonly #screen: AgentScreen;
   readonly #sending = new Serial();
@@ -53,9 +54,13 @@ export class ScreenConversation implements Conversation {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.nativeId = parts.nativeId;
     this.#screen = parts.screen;
     void this.#watch();
+  }
+
+  /** The one that it has now: at its screen, a person can begin another. */
+  get nativeId(): string {
+    return this.#parts.conversations.last.id;
   }
 
   start(delivery: Delivery): Promise<SendOutcome> {
@@ -88,7 +93,7 @@ export class ScreenConversation implements Conversation {
     if (takenIn !== undefined) return { state: 'consumed', nativeTurnId: takenIn };
     if (!sent) return { state: 'absent' };
     // It may have been taken up where we do not read.
-    if (feed.another !== undefined) return { state: 'unknown' };
+    if (sent.isLost || feed.another !== undefined) return { state: 'unknown' };
     if (this.#hasExited) return this.#absent(deliveryId);
     if (live.state.queue.includes(sent.text)) return { state: 'queued' };
     // Typed and not in the transcript: it may stand in the composer, or a person has deleted it there.
@@ -280,17 +285,6 @@ export class ScreenConversation implements Conversation {
     this.#parts.feed.close();
     this.#screen.close();
   }
-}
-
-/** A text without what a terminal would take for keys: an escape within it would end the paste. */
-function typeable(text: string): string {
-  const isKey = (character: string): boolean => {
-    const code = character.charCodeAt(0);
-    return (code < 0x20 && character !== '\n' && character !== '\t') || (code >= 0x7f && code <= 0x9f);
-  };
-  return Array.from(text.replace(/\r\n?/g, '\n'))
-    .filter((character) => !isKey(character))
-    .join('');
 }
 
 function refused(reason: string): Extract<SendOutcome, { outcome: 'refused' }> {

@@ -3,6 +3,8 @@ import { parseJson } from '../../base/parse-json.ts';
 
 const hookSchema = z.object({
   hook_event_name: z.string(),
+  /** Why a session starts: `startup`, `resume`, `clear`, `compact`. */
+  source: z.string().optional(),
   transcript_path: z.string().optional(),
   session_id: z.string().optional(),
   prompt_id: z.string().optional(),

@@ -2,10 +2,12 @@ import type { CancelTimer, Clock } from '../../base/clock.ts';
 import type { DriverEvent, DriverReport, OpenRequest } from '../port.ts';
 import type { Hook } from './hooks.ts';
 import { type Reduced, reduce, reduceRewound } from './reduce.ts';
+import type { SentLog } from './sent-log.ts';
 import type { ScreenState } from './state.ts';
 import type { Signal } from './transcript.ts';
 
 const callsKept = 500;
+const lastEndWithinMs = 5_000;
 
 /** The state of a conversation as it is heard, and its events as they are told. */
 export class Live {
@@ -105,6 +107,25 @@ export class Live {
   /** A text of ours was typed and will never be taken up. */
   forgetSent(id: string): void {
     this.#state = { ...this.#state, sent: new Map([...this.#state.sent].filter(([other]) => other !== id)) };
+  }
+
+  /** The agent had a conversation that nobody followed: whether it took up there what it had not taken up here, nobody knows. */
+  loseUntaken(log: SentLog): void {
+    const sent = [...this.#state.sent].map(([id, text]) => {
+      if (text.turnId !== undefined) return [id, text] as const;
+      log.lose(id);
+      return [id, { ...text, isLost: true as const }] as const;
+    });
+    this.#state = { ...this.#state, sent: new Map(sent) };
+  }
+
+  /**
+   * The conversation is left for a new one, as happens between turns: resolves when its last turn is over. One of which no end
+   * is told in time has none.
+   */
+  async leave(): Promise<void> {
+    await this.until(({ turn }) => (turn ? undefined : true), lastEndWithinMs);
+    this.#accept(reduce(this.#state, { type: 'interrupted' }, this.#state.position));
   }
 
   rewind(turnId: string): void {

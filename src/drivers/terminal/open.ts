@@ -7,7 +7,9 @@ import type { TerminalOrder } from '../../terminal/terminal-order.ts';
 import { TmuxTerminals } from '../../terminal/tmux-terminals.ts';
 import type { Opened, OpenRequest } from '../port.ts';
 import { ScreenConversation } from './conversation.ts';
-import { Feed, readTranscript } from './feed.ts';
+import { ConversationLog } from './conversations.ts';
+import { Feed } from './feed.ts';
+import { beginAnew, followDead, readHistory } from './history.ts';
 import { conversationIdOf, environmentOf, hooksFileIn, writeLaunch } from './launch.ts';
 import { Live } from './live.ts';
 import { AgentScreen } from './screen.ts';
@@ -39,17 +41,23 @@ async function open(request: OpenRequest, clock: Clock, order: TerminalOrder): P
   const living = await terminals.processIn(sessionId);
   if (!living && request.adoptOnly)
     return { ok: false, code: 'NOT_RUNNING', message: 'no terminal of this session has a living agent' };
-  const nativeId = request.nativeId ?? conversationIdOf(sessionId);
+  const conversations = new ConversationLog(directory, request.nativeId ?? conversationIdOf(sessionId));
+  const find = transcripts(request);
+  const hooksFile = hooksFileIn(directory);
+  const { hasStrayed } = living ? { hasStrayed: false } : followDead(conversations, hooksFile, find);
   const sentLog = new SentLog(directory);
   const live = new Live(request, clock, newScreenState(sentLog.texts));
-  const path = transcriptOf(request, nativeId);
-  const known = path === undefined ? { signals: [], end: 0 } : readTranscript(path);
-  for (const { signal, endOffset } of known.signals) live.hear(signal, endOffset);
-  const isResumed = path !== undefined;
-  if (request.nativeId !== undefined && !isResumed && !living && request.position > 0)
-    return failed('SESSION_GONE', `Claude Code has no conversation ${nativeId} any more`);
+  const read = readHistory(conversations, find, (signal, position) => live.hear(signal, position));
+  if (request.nativeId !== undefined && !living && !read.hasContent && isTold(request, conversations))
+    return failed('SESSION_GONE', `Claude Code has no conversation ${conversations.last.id} any more`);
+  const isEmpty = !living && !read.hasContent && find(conversations.last.id) !== undefined;
+  const newId = conversationIdOf(`${sessionId} ${conversations.all.length}`);
+  const history = isEmpty ? beginAnew(conversations, read, newId) : read;
+  const { id: nativeId } = conversations.last;
+  const isResumed = history.hasContent;
   if (living) live.forgetEnded();
   else live.forgetDead();
+  if (hasStrayed) live.loseUntaken(sentLog);
   const permit = living ? undefined : await request.prepareLaunch?.();
   if (permit?.ok === false) return failed('AGENT_UNAVAILABLE', permit.message);
   const launch = living ? undefined : writeLaunch(request, nativeId, isResumed, permit?.env);
@@ -58,18 +66,19 @@ async function open(request: OpenRequest, clock: Clock, order: TerminalOrder): P
   const process = living ?? (await terminals.processIn(sessionId));
   if (!process) return failed('AGENT_UNAVAILABLE', 'the agent ended before its screen could be seen');
   let isUp = false;
-  const hooksFile = hooksFileIn(directory);
   const oldHooksEnd = living ? sizeOf(hooksFile) : 0;
   const feed = new Feed({
     clock,
     hooksFile,
-    transcript: path === undefined ? undefined : { path, from: known.end },
+    ...history,
     onHook: (hook, endOffset) => {
       isUp ||= hook.hook_event_name === 'SessionStart';
       if (endOffset <= oldHooksEnd) live.hearOldHook(hook);
       else live.hearHook(hook);
     },
-    onSignal: (signal, endOffset) => live.hear(signal, endOffset),
+    onSignal: (signal, position) => live.hear(signal, position),
+    onLeave: () => live.leave(),
+    onNext: (next) => conversations.add(next),
     onNoise: (what) => live.emit({ type: 'noise', what }),
   });
   feed.start();
@@ -86,8 +95,13 @@ async function open(request: OpenRequest, clock: Clock, order: TerminalOrder): P
   await feed.drain();
   if (living) await askAgain(live, screen);
   const how = living ? 'adopted' : isResumed ? 'resumed' : 'started';
-  const parts = { request, clock, terminals, process, screen, live, feed, sentLog, nativeId };
+  const parts = { request, clock, terminals, process, screen, live, feed, sentLog, conversations };
   return { ok: true, how, conversation: new ScreenConversation(parts) };
+}
+
+/** Whether anything was ever told of the last conversation. */
+function isTold({ position }: OpenRequest, { last }: ConversationLog): boolean {
+  return position > last.base;
 }
 
 /** A question that an earlier process of ours told is told again while it stands on the screen. */
@@ -120,16 +134,15 @@ async function whyNotUp(
   return `the agent did not get ready; run it once in this directory and answer what it asks. Its screen shows: ${excerpt}`;
 }
 
-/** The agent's own file of the conversation, if there is one: its directory has a name made of the working directory's. */
-function transcriptOf({ profile }: OpenRequest, nativeId: string): string | undefined {
+/** Finds the agent's own file of a conversation, if there is one: its directory has a name made of the working directory's. */
+function transcripts({ profile }: OpenRequest): (id: string) => string | undefined {
   const env = environmentOf(profile);
-  const home = env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? '/', '.claude');
-  const projects = join(home, 'projects');
-  for (const name of namesIn(projects)) {
-    const file = `${nativeId}.jsonl`;
-    if (namesIn(join(projects, name)).includes(file)) return join(projects, name, file);
-  }
-  return undefined;
+  const projects = join(env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? '/', '.claude'), 'projects');
+  return (id) => {
+    const file = `${id}.jsonl`;
+    const place = namesIn(projects).find((name) => namesIn(join(projects, name)).includes(file));
+    return place === undefined ? undefined : join(projects, place, file);
+  };
 }
 
 function namesIn(directory: string): string[] {

@@ -46,3 +46,11 @@ it('half a line of ours does not swallow the next one', () => {
   new SentLog(directory).add('trn_3', 'three', 3);
   expect([...new SentLog(directory).texts.keys()]).toEqual(['trn_1', 'trn_3']);
 });
+
+it('what nobody will ever know stays so', () => {
+  const log = new SentLog(directory);
+  log.add('trn_1', 'one', 1);
+  log.lose('trn_1');
+  log.lose('trn_none');
+  expect([...new SentLog(directory).texts]).toEqual([['trn_1', { text: 'one', sentAt: 1, isLost: true }]]);
+});

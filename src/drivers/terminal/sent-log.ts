@@ -16,7 +16,7 @@ import type { SentText } from './state.ts';
 import { unwrapped } from './transcript.ts';
 
 const entry = z.union([
-  z.object({ id: z.string(), text: z.string(), sentAt: z.number() }),
+  z.object({ id: z.string(), text: z.string(), sentAt: z.number(), isLost: z.literal(true).optional() }),
   z.object({ id: z.string(), isAbsent: z.literal(true) }),
   /** It was taken up, in this turn, of which everything was processed: what it says matters no more. */
   z.object({ id: z.string(), takenIn: z.string() }),
@@ -68,6 +68,12 @@ export class SentLog {
     this.#append({ id, isAbsent: true });
   }
 
+  /** Nobody will ever know whether it was taken up. Throws like `add`. */
+  lose(id: string): void {
+    const text = this.#texts.get(id);
+    if (text && !text.isLost) this.#append({ id, ...text, isLost: true });
+  }
+
   /**
    * Makes the log shorter, where that is worth it: of these texts only the turn stays that took each up. Answers whether it did.
    * Throws when the disk refuses; the old log stays.
@@ -107,7 +113,10 @@ export class SentLog {
     this.#lines++;
     this.#texts.delete(line.id);
     this.#taken.delete(line.id);
-    if ('text' in line) this.#texts.set(line.id, { text: line.text, sentAt: line.sentAt });
+    if ('text' in line) {
+      const { id, text, sentAt, isLost } = line;
+      this.#texts.set(id, { text, sentAt, ...(isLost ? { isLost } : {}) });
+    }
     if ('takenIn' in line) this.#taken.set(line.id, line.takenIn);
   }
 }

@@ -22,6 +22,8 @@ export interface SentText {
   /** How far the transcript was read when it was typed: what took it up is behind that. */
   readonly sentAt: number;
   readonly turnId?: string;
+  /** It may have been taken up in a conversation that nobody followed. */
+  readonly isLost?: true;
 }
 
 /** The turn that runs. */
