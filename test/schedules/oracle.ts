@@ -42,17 +42,20 @@ export function minutesOf(zone: string, from: number, to: number): Minute[] {
 export function changesOf(zone: string, from: number, to: number): number[] {
   const wall = wallClock(zone);
   const changes: number[] = [];
-  const stepMs = 2 * 86_400_000;
+  // No zone had a shorter stretch than a week since 1970.
+  const stepMs = 4 * 86_400_000;
+  let offset = wall(from) - from;
   for (let at = from; at < to; at += stepMs) {
-    const offset = wall(at) - at;
     let [same, other] = [at, at + stepMs];
-    if (wall(other) - other === offset) continue;
+    const nextOffset = wall(other) - other;
+    if (nextOffset === offset) continue;
     while (other - same > minuteMs) {
       const middle = same + Math.floor((other - same) / 2 / minuteMs) * minuteMs;
       if (wall(middle) - middle === offset) same = middle;
       else other = middle;
     }
     changes.push(other);
+    offset = nextOffset;
   }
   return changes;
 }
@@ -69,6 +72,7 @@ export function firesAt(
   after: number,
   until: number,
 ): number[] {
+  const fields = fieldsOf(expression);
   const [minute = '', hour = ''] = expression.split(' ');
   const isHourly = hour === '*' || hour === '0-23';
   const goesByElapsedTime = isHourly || minute.startsWith('*') || hour.startsWith('*');
@@ -76,9 +80,9 @@ export function firesAt(
   const shown = new Set<number>();
   let last = (minutes[0]?.wall ?? 0) - minuteMs;
   for (const { instant, wall } of minutes) {
-    let isDue = matches(expression, wall) && (goesByElapsedTime || !shown.has(wall));
+    let isDue = matches(fields, wall) && (goesByElapsedTime || !shown.has(wall));
     for (let jumped = last + minuteMs; jumped < wall && !isHourly; jumped += minuteMs)
-      isDue ||= matches(expression, jumped);
+      isDue ||= matches(fields, jumped);
     if (isDue && instant > after && instant <= until) fires.push(instant);
     shown.add(wall);
     last = wall;
@@ -86,19 +90,42 @@ export function firesAt(
   return fires;
 }
 
-/** Whether the five fields of an expression mean a wall time. Numbers, lists, ranges, stars and steps; no names. */
-export function matches(expression: string, wall: number): boolean {
-  const [minute = '', hour = '', day = '', month = '', weekday = ''] = expression.split(' ');
+/** What the five fields of an expression mean: numbers, lists, ranges, stars and steps; no names. */
+interface Fields {
+  readonly sets: readonly ReadonlySet<number>[];
+  /** Both fields that name days must fit when one of them begins with a star; else one is enough. */
+  readonly isBoth: boolean;
+}
+
+const bounds = [
+  [0, 59],
+  [0, 23],
+  [1, 31],
+  [1, 12],
+  [0, 7],
+] as const;
+
+function fieldsOf(expression: string): Fields {
+  const fields = expression.split(' ');
+  const sets = bounds.map(([lowest, highest], index) => {
+    const numbers = Array.from({ length: 60 }, (_, number) => number);
+    return new Set(numbers.filter((number) => has(fields[index] ?? '', number, lowest, highest)));
+  });
+  return { sets, isBoth: fields.slice(2).some((field, index) => index !== 1 && field.startsWith('*')) };
+}
+
+function matches({ sets, isBoth }: Fields, wall: number): boolean {
   const date = new Date(wall);
-  const isTime = has(minute, date.getUTCMinutes(), 0, 59) && has(hour, date.getUTCHours(), 0, 23);
-  if (!isTime || !has(month, date.getUTCMonth() + 1, 1, 12)) return false;
-  const isDay = has(day, date.getUTCDate(), 1, 31);
-  const isWeekday = has(weekday, date.getUTCDay(), 0, 6) || (date.getUTCDay() === 0 && has(weekday, 7, 0, 7));
-  return day.startsWith('*') || weekday.startsWith('*') ? isDay && isWeekday : isDay || isWeekday;
+  const [minutes, hours, days, months, weekdays] = sets;
+  if (!minutes?.has(date.getUTCMinutes()) || !hours?.has(date.getUTCHours())) return false;
+  if (!months?.has(date.getUTCMonth() + 1)) return false;
+  const isDay = days?.has(date.getUTCDate()) === true;
+  const weekday = date.getUTCDay();
+  const isWeekday = weekdays?.has(weekday) === true || (weekday === 0 && weekdays?.has(7) === true);
+  return isBoth ? isDay && isWeekday : isDay || isWeekday;
 }
 
 function has(field: string, value: number, lowest: number, highest: number): boolean {
-  if (field === '*') return true;
   return field.split(',').some((item) => {
     const [range = '', step] = item.split('/');
     const [from, to] = range === '*' ? [lowest, highest] : range.split('-').map(Number);
