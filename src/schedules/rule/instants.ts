@@ -63,7 +63,7 @@ function nextOfCron(cron: Cron, zone: Zone, after: number, until: number): numbe
 }
 
 /** Whether the gap at the start of a stretch, if there is one, swallowed a time that is made up there. */
-function isMadeUp(cron: Cron, { start, offset, before }: Stretch): boolean {
+export function isMadeUp(cron: Cron, { start, offset, before }: Stretch): boolean {
   if (offset <= before || cron.isHourly) return false;
   const swallowed = nextWall(cron, start + before);
   return swallowed !== undefined && swallowed < start + offset;

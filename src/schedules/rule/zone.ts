@@ -1,4 +1,4 @@
-import { civilDate, dayMs, dayNumber } from './civil.ts';
+import { dayMs, dayNumber } from './civil.ts';
 
 /**
  * A stretch of time in which a zone's offset does not change. A local time is "wall" time here: milliseconds as if the
@@ -143,13 +143,3 @@ const numericFields = {
   minute: 'numeric',
   second: 'numeric',
 } as const;
-
-/** `2026-03-29 02:30` of a wall time, with seconds where there are any. */
-export function wallText(wall: number): string {
-  const { year, month, day } = civilDate(Math.floor(wall / dayMs));
-  const second = Math.floor((((wall % dayMs) + dayMs) % dayMs) / 1_000);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const time = `${two(Math.floor(second / 3_600))}:${two(Math.floor(second / 60) % 60)}`;
-  const seconds = second % 60 === 0 ? '' : `:${two(second % 60)}`;
-  return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)} ${time}${seconds}`;
-}
