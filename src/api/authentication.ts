@@ -1,6 +1,6 @@
 import { StemmaError } from '../base/errors.ts';
-import type { RouteSpec, Scope } from '../contract/routes.ts';
-import { scopes } from '../contract/routes.ts';
+import type { RouteSpec, Scope } from '../contract/route-spec.ts';
+import { scopes } from '../contract/route-spec.ts';
 import { bearerProtocolPrefix } from '../contract/terminal.ts';
 import type { Access, Principal } from './ports.ts';
 

@@ -1,6 +1,7 @@
 import type { RouteName } from '../contract/routes.ts';
 import { executionHandlers, outsideWorkHandlers } from './execution-handlers.ts';
 import { noticeHandlers, runHandlers, serverHandlers } from './other-handlers.ts';
+import { scheduleHandlers } from './schedule-handlers.ts';
 import type { HandlerContext, HandlersOf } from './route-request.ts';
 import { sessionHandlers } from './session-handlers.ts';
 
@@ -12,6 +13,7 @@ export function createHandlers(context: HandlerContext): HandlersOf<RouteName> {
     ...sessionHandlers(context),
     ...noticeHandlers(context),
     ...runHandlers(context),
+    ...scheduleHandlers(context),
     ...serverHandlers(context),
   };
 }

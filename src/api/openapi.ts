@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { event } from '../contract/events.ts';
 import { problem, problemMediaType } from '../contract/problem.ts';
 import { eventsQuery } from '../contract/requests.ts';
-import type { RouteSpec } from '../contract/routes.ts';
+import type { RouteSpec } from '../contract/route-spec.ts';
 import { otherPaths, routeTable } from '../contract/routes.ts';
 
 /** A JSON document, as far as its readers here care. */

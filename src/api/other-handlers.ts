@@ -8,7 +8,7 @@ import type { Principal } from './ports.ts';
 import { present, valueOf } from './problems.ts';
 
 type NoticeNames = 'listNotices' | 'waiveNotice' | 'redeliverNotice';
-type RunNames = 'listRuns' | 'createRun' | 'getRun' | 'cancelRun';
+type RunNames = 'listRuns' | 'createRun' | 'getRun' | 'cancelRun' | 'resumeRun' | 'rerunRun';
 type ServerNames = 'monitor' | 'listAgents' | 'checkAgent' | 'createSignInLink' | 'version';
 
 /** The routes about agents and the server itself. */
@@ -54,7 +54,7 @@ export function noticeHandlers({ ports }: HandlerContext): HandlersOf<NoticeName
 
 /** The routes about runs. */
 export function runHandlers({ ports }: HandlerContext): HandlersOf<RunNames> {
-  const { queries, ids, runs } = ports;
+  const { queries, ids, runs, standingRuns } = ports;
   return {
     listRuns: async ({ query }) => queries.runs(await listFilter(ports, query)),
     createRun: async ({ body, call }) => {
@@ -68,6 +68,16 @@ export function runHandlers({ ports }: HandlerContext): HandlersOf<RunNames> {
     cancelRun: async ({ parameter, body, call }) => {
       const id = await find(ids, 'run', parameter);
       valueOf(await runs.cancel(id, body.reason, call));
+      return present(await queries.run(id), id);
+    },
+    resumeRun: async ({ parameter, call }) => {
+      const id = await find(ids, 'run', parameter);
+      valueOf(await standingRuns.resume(id, call));
+      return present(await queries.run(id), id);
+    },
+    rerunRun: async ({ parameter, body, call }) => {
+      const id = await find(ids, 'run', parameter);
+      valueOf(await standingRuns.rerun(id, body.from, call));
       return present(await queries.run(id), id);
     },
   };

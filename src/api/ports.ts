@@ -13,7 +13,7 @@ import type {
   SessionBody,
   SettleBody,
 } from '../contract/requests.ts';
-import type { Scope } from '../contract/routes.ts';
+import type { Scope } from '../contract/route-spec.ts';
 import type { Run } from '../contract/run.ts';
 import type { RunFile } from '../contract/run-file.ts';
 import type {
@@ -43,6 +43,9 @@ export interface ApiPorts {
   readonly notices: NoticeCommands;
   readonly sessions: SessionCommands;
   readonly runs: RunCommands;
+  readonly standingRuns: StandingRunCommands;
+  readonly schedules: ScheduleCommands;
+  readonly scheduleQueries: ScheduleQueries;
   readonly waiting: Waiting;
   readonly feed: Feed;
   readonly access: Access;

@@ -2,7 +2,8 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import { StemmaError } from '../base/errors.ts';
 import { parseInput } from '../contract/issues.ts';
-import type { RouteName, RouteSpec } from '../contract/routes.ts';
+import type { RouteSpec } from '../contract/route-spec.ts';
+import type { RouteName } from '../contract/routes.ts';
 import { routeTable } from '../contract/routes.ts';
 import { authorize } from './authentication.ts';
 import { parseJson, readBody } from './bodies.ts';
@@ -39,7 +40,7 @@ export async function serveRoute(
   const rawBody =
     spec.body === undefined ? {} : parseJson(await readBody(c.req.raw, context.settings.bodyLimitBytes));
   const body = spec.body === undefined ? undefined : parsed('body', spec.body, rawBody);
-  const parameter = c.req.param('id') ?? c.req.param('name') ?? '';
+  const parameter = parameterOf(c.req.param());
   const call = callOf(c.req.raw.headers, caller, `${name} ${parameter}`.trim(), rawBody, spec);
   const handler = handlers[name] as unknown as AnyHandler;
   const answer = await untilAborted([c.req.raw.signal, context.stopping], (signal) =>
@@ -80,6 +81,11 @@ async function untilAborted<T>(
   }
 }
 
+// `/shop/nightly` is another way to write the one parameter `shop/nightly`.
+function parameterOf({ id, project, name }: Readonly<Record<string, string | undefined>>): string {
+  return project === undefined ? (id ?? name ?? '') : `${project}/${name ?? ''}`;
+}
+
 function parsed<S extends z.ZodType>(what: string, schema: S, input: unknown): z.output<S> {
   const result = parseInput(schema, input);
   if (!result.ok) throw invalidInput(what, result.issues);
@@ -94,7 +100,7 @@ function callOf(headers: Headers, caller: Principal, route: string, body: unknow
 // Reading is possible to the end; a wait is not, since the end would cut it off.
 function checkWillingness(spec: RouteSpec, name: RouteName, health: Health): void {
   const state = health.state();
-  if (state === 'stopping' && (spec.method === 'POST' || name === 'waitExecution')) throw stoppingError();
+  if (state === 'stopping' && (spec.method !== 'GET' || name === 'waitExecution')) throw stoppingError();
   if (state === 'recovering' && spec.launches === true) throw recoveringError();
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import type { TokenSigner } from '../base/tokens.ts';
 import { hashToken, randomToken } from '../base/tokens.ts';
-import type { Scope } from '../contract/routes.ts';
+import type { Scope } from '../contract/route-spec.ts';
 import type { Records } from '../store/records.ts';
 
 /** How long a sign-in link can be used. */

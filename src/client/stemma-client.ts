@@ -56,7 +56,7 @@ export class StemmaClient {
       method,
       path: pathOf(name, id),
       ...(query ? { query } : {}),
-      ...(method === 'POST' ? { body: body ?? {} } : {}),
+      ...(method === 'POST' || method === 'PUT' ? { body: body ?? {} } : {}),
       ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
       signal,
     });

@@ -2,40 +2,12 @@ import { z } from 'zod';
 import { execution, notice, treeView, waitAnswer } from './execution.ts';
 import { listQuery, pageOf } from './page.ts';
 import * as requests from './requests.ts';
+import { at, get, post, type RouteSpec } from './route-spec.ts';
 import { runFile } from './run-file.ts';
 import { run } from './run.ts';
+import { rerunBody } from './schedule.ts';
+import { scheduleRoutes } from './schedule-routes.ts';
 import { agentCheck, agentView, session, transcriptItem } from './session.ts';
-
-/** What a token may do. `admin` includes `operate`, which includes `read`. */
-export const scopes = ['read', 'operate', 'admin'] as const;
-export type Scope = (typeof scopes)[number];
-
-/** One route as data: the API serves it, the documentation shows it, the client calls it. */
-export interface RouteSpec {
-  readonly method: 'GET' | 'POST';
-  /** With `:id` or `:name` for the one parameter. */
-  readonly path: string;
-  readonly aliases?: readonly string[];
-  readonly summary: string;
-  /** The scope an API token needs. */
-  readonly needs: Scope;
-  /** The other kinds of token that may call it, within what is theirs. */
-  readonly also?: readonly ('execution' | 'session')[];
-  readonly query?: z.ZodType;
-  /** The schema of the body; a missing body counts as `{}`. */
-  readonly body?: z.ZodType;
-  readonly status: 200 | 201 | 202;
-  readonly answer: z.ZodType;
-  /** Whether it begins new work: refused with 503 while the server finds out what its agents did. */
-  readonly launches?: boolean;
-}
-
-/** What every API path begins with. */
-const apiPrefix = '/api/v1';
-
-const at = (path: string) => `${apiPrefix}${path}`;
-const get = { method: 'GET', needs: 'read', status: 200 } as const;
-const post = { method: 'POST', needs: 'operate', status: 200 } as const;
 
 const executionRoutes = {
   query: {
@@ -232,6 +204,22 @@ const otherRoutes = {
     body: requests.optionalReasonBody,
     answer: run,
   },
+  resumeRun: {
+    ...post,
+    path: at('/runs/:id/resume'),
+    summary: 'Go on with a run that stands still: from the message that failed, or past a limit',
+    body: z.strictObject({}),
+    answer: run,
+    launches: true,
+  },
+  rerunRun: {
+    ...post,
+    path: at('/runs/:id/rerun'),
+    summary: 'The same run once more, from one of its messages on',
+    body: rerunBody,
+    answer: run,
+    launches: true,
+  },
   listAgents: {
     ...get,
     path: at('/agents'),
@@ -259,7 +247,13 @@ const otherRoutes = {
 } as const satisfies Record<string, RouteSpec>;
 
 /** Every route that answers JSON, by name. The stream, the page, MCP and the probes are not JSON and not here. */
-export const routes = { ...executionRoutes, ...noticeRoutes, ...sessionRoutes, ...otherRoutes } as const;
+export const routes = {
+  ...executionRoutes,
+  ...noticeRoutes,
+  ...sessionRoutes,
+  ...scheduleRoutes,
+  ...otherRoutes,
+} as const;
 
 export type RouteName = keyof typeof routes;
 /** The whole table with the general type, to walk over. */
