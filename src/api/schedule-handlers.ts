@@ -8,12 +8,7 @@ import type { ApiPorts, ScheduleQueries, ScheduleRef } from './ports.ts';
 import { invalidInput, notFound, present, valueOf } from './problems.ts';
 import type { HandlerContext, HandlersOf } from './route-request.ts';
 
-type ReadingNames =
-  | 'listSchedules'
-  | 'getSchedule'
-  | 'nextInstants'
-  | 'listOccurrences'
-  | 'listScheduleRuns';
+type ReadingNames = 'listSchedules' | 'getSchedule' | 'nextInstants' | 'listOccurrences' | 'listScheduleRuns';
 type ChangingNames =
   | 'applySchedules'
   | 'putSchedule'

@@ -1,21 +1,5 @@
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Whether there is such an IANA zone (`Europe/Berlin`, `UTC`). An offset such as `+02:00` is none: it knows no summer time. */
-export function isZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    formatOf(name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** The names of the zones that this system knows, for hints; aliases of them are valid too. */
-export function knownZones(): string[] {
-  return [...new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])];
-}
-
 /**
  * UTC milliseconds as RFC 3339 in a zone, to the second: `2027-03-28T03:00:00+02:00`. Throws a `RangeError` for what is no
  * zone.

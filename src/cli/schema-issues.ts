@@ -1,10 +1,13 @@
 import type { z } from 'zod';
+import { nearestSaid } from '../contract/issues.ts';
 
 /** An issue of a schema with unions resolved to the branch that was probably meant. */
 export interface SchemaIssue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
   readonly unknownKeys: readonly string[];
+  /** What was probably meant, where a check knows it. */
+  readonly nearest?: string;
 }
 
 type Issue = z.core.$ZodIssue;
@@ -22,7 +25,10 @@ function flattenIssue(issue: Issue, path: readonly PropertyKey[]): SchemaIssue[]
   if (issue.code === 'invalid_union' && issue.errors.length > 0) return flattenUnion(issue.errors, path);
   if (issue.code === 'invalid_key')
     return [{ path, message: firstMessage(issue.issues, issue.message), unknownKeys: [] }];
-  return [{ path, message: sentence(issue), unknownKeys: [] }];
+  const nearest = nearestSaid(issue);
+  return [
+    { path, message: sentence(issue), unknownKeys: [], ...(nearest === undefined ? {} : { nearest }) },
+  ];
 }
 
 function flattenUnion(branches: readonly (readonly Issue[])[], path: readonly PropertyKey[]): SchemaIssue[] {

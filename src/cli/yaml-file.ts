@@ -177,7 +177,8 @@ function listed(valid: readonly string[]): string {
 function valueProblem(source: Source, issue: SchemaIssue): YamlProblem {
   const name = pathText(issue.path);
   const message = name === '' ? issue.message : `${name}: ${issue.message}`;
-  return problemAt(source, offsetOfValue(source.document, issue.path), name, message);
+  const problem = problemAt(source, offsetOfValue(source.document, issue.path), name, message);
+  return issue.nearest === undefined ? problem : { ...problem, nearest: issue.nearest };
 }
 
 function siblingPath(problem: YamlProblem): string {

@@ -77,8 +77,15 @@ function explain(issue: z.core.$ZodIssue, path: Path, schema: z.ZodType): InputI
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(key, path, schema));
   const message = sentence(issue);
   const words = issue.code === 'invalid_value' ? issue.values.map(String) : [];
-  const nearest = typeof issue.input === 'string' ? findNearest(issue.input, words) : undefined;
+  const nearest =
+    nearestSaid(issue) ?? (typeof issue.input === 'string' ? findNearest(issue.input, words) : undefined);
   return [{ path: joinPath(path), message, ...(nearest === undefined ? {} : { nearest }) }];
+}
+
+/** What a check of ours says was probably meant: it knows more words than the schema does. */
+export function nearestSaid(issue: z.core.$ZodIssue): string | undefined {
+  const nearest: unknown = issue.code === 'custom' ? issue.params?.['nearest'] : undefined;
+  return typeof nearest === 'string' ? nearest : undefined;
 }
 
 function unknownKey(key: string, path: Path, schema: z.ZodType): InputIssue {

@@ -26,11 +26,15 @@ describe('a schedule as it is written', () => {
     [{ cron: undefined, at: '2027-02-30T09:00' }, 'at: "2027-02-30T09:00" is no date'],
     [{ cron: undefined, at: '2027-02-30T09:00:00Z' }, 'at: "2027-02-30T09:00:00Z" is no date'],
     [{ cron: undefined, at: '2027-02-28' }, 'at: "2027-02-28" is no date with a time'],
+    [{ timezone: 'Europe/Berlim' }, 'timezone: "Europe/Berlim" is no time zone; did you mean Europe/Berlin?'],
+    [{ timezone: '+02:00' }, 'timezone: "+02:00" is an offset'],
+    [{ cron: '0 2 * *' }, 'cron: "0 2 * *" has 4 fields'],
+    [{ cron: '0 25 * * *' }, 'cron: hour: "25" is not from 0 to 23; midnight is 0'],
+    [{ cron: '0 0 30 2 *' }, 'cron: day of month: "0 0 30 2 *" never comes'],
     [
-      { timezone: 'Europe/Berlim' },
-      'timezone: there is no time zone "Europe/Berlim"; did you mean Europe/Berlin?',
+      { messages: ['a', 'For {{dat}}.'] },
+      'messages[1].text: line 1, character 5 of the text: there is no template {{dat}}',
     ],
-    [{ timezone: '+02:00' }, 'timezone: there is no time zone "+02:00"; write for example Europe/Berlin'],
     [
       { workflow: 'nightly' },
       'workflow: workflows cannot be scheduled yet; write what is to be done as messages',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { findNearest } from '../base/nearest.ts';
-import { isZone, knownZones } from '../base/zoned-time.ts';
+import type { RuleProblem } from '../schedules/rule/problem.ts';
+import { parseRule, parseZone } from '../schedules/rule/rule.ts';
+import { parseTemplate } from '../schedules/templates.ts';
 import { budget } from './budget.ts';
 import { durationMs } from './durations.ts';
 import { targetNames } from './notify-targets.ts';
@@ -15,10 +16,8 @@ export const scheduleName = textOf(100, 1).refine(
 
 const zone = textOf(100, 1)
   .superRefine((name, context) => {
-    if (isZone(name)) return;
-    const nearest = findNearest(name, knownZones());
-    const hint = nearest === undefined ? 'write for example Europe/Berlin' : `did you mean ${nearest}?`;
-    context.addIssue({ code: 'custom', message: `there is no time zone "${name}"; ${hint}` });
+    const found = parseZone(name);
+    if ('problem' in found) tell(context, [], found.problem);
   })
   .meta({ description: 'An IANA time zone, such as Europe/Berlin. Default: UTC.' });
 
@@ -141,14 +140,31 @@ const fields = {
   labels: z.array(nameText).max(50).optional().meta({ description: 'Words to find it by.' }),
 };
 
-const rules = ['cron', 'every', 'at', 'after'] as const;
+const ruleKeys = ['cron', 'every', 'at', 'after'] as const;
+
+interface Said {
+  readonly cron?: string | undefined;
+  readonly every?: unknown;
+  readonly at?: number | string | undefined;
+  readonly after?: unknown;
+  readonly timezone?: string | undefined;
+  readonly messages: readonly { readonly text: string }[];
+}
+
+function checkWhole(said: Said, context: z.RefinementCtx): void {
+  sayOnce(said, context);
+  const { cron, at, timezone = 'UTC', messages } = said;
+  // A zone that there is not has been told already.
+  if ('zone' in parseZone(timezone)) {
+    if (cron !== undefined) checkRule(parseRule({ cron, timezone }), 'cron', context);
+    if (at !== undefined) checkRule(parseRule({ at, timezone }), 'at', context);
+  }
+  for (const [index, { text }] of messages.entries()) checkTemplates(text, index, context);
+}
 
 // Which instants a schedule has must be said once, or nobody could tell which of two is meant.
-function sayOnce(
-  said: Readonly<Partial<Record<(typeof rules)[number], unknown>>>,
-  context: z.RefinementCtx,
-): void {
-  const [first, second] = rules.filter((rule) => said[rule] !== undefined);
+function sayOnce(said: Said, context: z.RefinementCtx): void {
+  const [first, second] = ruleKeys.filter((key) => said[key] !== undefined);
   if (first === undefined) {
     context.addIssue({ code: 'custom', message: 'says not when; it needs one of cron, every, at and after' });
   } else if (second !== undefined) {
@@ -157,10 +173,37 @@ function sayOnce(
   }
 }
 
+function checkRule(read: ReturnType<typeof parseRule>, key: string, context: z.RefinementCtx): void {
+  if ('problem' in read) tell(context, [key], read.problem);
+}
+
+function checkTemplates(text: string, index: number, context: z.RefinementCtx): void {
+  const parsed = parseTemplate(text);
+  if (parsed.ok) return;
+  for (const { line, column, message, nearest } of parsed.issues) {
+    const path = ['messages', index, 'text'];
+    const params = nearest === undefined ? {} : { nearest };
+    const at = `line ${line}, character ${column} of the text: `;
+    context.addIssue({ code: 'custom', path, message: `${at}${message.replace(/\.$/, '')}`, params });
+  }
+}
+
+// The key is told with the path already.
+function tell(context: z.RefinementCtx, path: string[], { field, message, nearest }: RuleProblem): void {
+  const key = path[0] ?? 'timezone';
+  const said = (field === key ? message.slice(field.length + 2) : message).replace(/\.$/, '');
+  context.addIssue({
+    code: 'custom',
+    path,
+    message: said,
+    params: nearest === undefined ? {} : { nearest },
+  });
+}
+
 /** A schedule as the API takes it: whole, since what is left out has its default. */
 export const scheduleInput = z
   .strictObject({ ...fields, cwd: directoryPath })
-  .superRefine(sayOnce)
+  .superRefine(checkWhole)
   .meta({ id: 'ScheduleInput', description: 'A schedule, whole: what is left out has its default.' });
 /** What a schedule says, as the API takes it: durations in milliseconds, `at` a local time or milliseconds. */
 export type ScheduleInput = z.output<typeof scheduleInput>;
@@ -175,7 +218,7 @@ export const scheduleOnDisk = z
       description: "Where the agent works; relative to this file's directory, which is the default.",
     }),
   })
-  .superRefine(sayOnce)
+  .superRefine(checkWhole)
   .meta({ id: 'Schedule' });
 /** A schedule of a file; `cwd` as written. */
 export type ScheduleOnDisk = z.output<typeof scheduleOnDisk>;

@@ -38,6 +38,7 @@ import { createCommands } from './commands.ts';
 import { agentsPorts, healthPorts } from './edge-ports.ts';
 import type { ServerState } from './edge-ports.ts';
 import { prepareLaunches } from './launch-preparation.ts';
+import { withoutSchedules } from './schedule-ports.ts';
 
 /** What the application is made of from outside. */
 export interface AppParts {
@@ -156,6 +157,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       notices: createNoticeCommands(context),
       sessions: createSessionCommands(context),
       runs: createRunCommands(context),
+      ...withoutSchedules(),
       waiting: createWaiting(context),
       feed,
       access: createAccess(store.records, signer, clock),

@@ -9,11 +9,10 @@ export interface Place {
  * named, which stand above it in this list: imports go down only.
  *
  * - Everything may use `base`. `ledger` and `contract` are siblings, which do not know each other.
- * - `schedules/rule` is pure and knows only time: whoever reads a rule may use it.
+ * - `schedules/rule` is pure and knows only time, `schedules/templates.ts` only texts: whoever reads a schedule may use them.
  * - `drivers/port.ts`, `terminal/port.ts`, `store/*.ts` and `wakeups/rows.ts` are ports and what their adapters share. An adapter knows its
  *   port, what it adapts (`ledger` for a store), and the tools for processes. No service and no edge knows an adapter.
  * - Services know the ledger, the ports and each other downward: `turns`, then `runs` and `launching`, then `application`.
- *   `schedules/templates.ts` is below them: what a text with templates says is needed wherever one is sent.
  * - Edges know the wire. What an edge needs from the services it says in its `ports.ts`, which `application` implements:
  *   the one place where an import goes up, and it is a type.
  * - `main` wires everything by hand; only it names adapters.
@@ -22,7 +21,8 @@ export const places: readonly Place[] = [
   { path: 'base', may: [] },
   { path: 'ledger', may: ['base'] },
   { path: 'schedules/rule', may: ['base'] },
-  { path: 'contract', may: ['base', 'schedules/rule'] },
+  { path: 'schedules/templates.ts', may: ['base'] },
+  { path: 'contract', may: ['base', 'schedules/rule', 'schedules/templates.ts'] },
   { path: 'drivers/port.ts', may: ['base'] },
   { path: 'processes', may: ['base'] },
   { path: 'wakeups/rows.ts', may: ['base', 'ledger'] },
@@ -44,7 +44,6 @@ export const places: readonly Place[] = [
   { path: 'workspaces/port.ts', may: ['base', 'ledger'] },
   { path: 'workspaces', may: ['base', 'ledger', 'processes', 'workspaces/port.ts'] },
   { path: 'turns', may: ['base', 'ledger', 'drivers/port.ts'] },
-  { path: 'schedules/templates.ts', may: ['base'] },
   { path: 'schedules/clock-watch.ts', may: ['base'] },
   { path: 'runs', may: ['base', 'ledger', 'turns', 'schedules/templates.ts', 'workspaces/port.ts'] },
   { path: 'notify', may: ['base', 'ledger', 'processes'] },

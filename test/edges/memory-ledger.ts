@@ -3,9 +3,11 @@ import type { NoticeId } from '../../src/base/ids.ts';
 import type { Call, Principal } from '../../src/api/ports.ts';
 import type { Event } from '../../src/contract/events.ts';
 import type { Execution, Holding, MonitorRow, Notice, TreeView } from '../../src/contract/execution.ts';
+import type { Run } from '../../src/contract/run.ts';
 import type { Session } from '../../src/contract/session.ts';
 import { toInstant } from '../../src/contract/text.ts';
 import type { CallMeta, ToolAnswer } from '../../src/mcp/ports.ts';
+import { MemorySchedules } from './memory-schedules.ts';
 
 /** A call of a tool as the port saw it. */
 export interface SeenCall {
@@ -30,6 +32,8 @@ export class MemoryLedger {
   readonly codes = new Set<string>();
   readonly database = Math.random().toString(36).slice(2, 8);
   readonly events: Event[] = [];
+  readonly runs = new Map<string, Run>();
+  readonly schedules = new MemorySchedules();
   state: 'recovering' | 'ready' | 'stopping' = 'ready';
   /** What the tools answer instead of a launch. */
   toolAnswer: ToolAnswer<never> | undefined;
@@ -38,6 +42,14 @@ export class MemoryLedger {
   /** Thrown by `queries.sessions`, to see what a bug looks like from outside. */
   bug: Error | undefined;
   readonly listeners = new Set<(event: Event) => void>();
+
+  /** Forgets schedules, runs and calls, and is ready again: for the next test on the same edge. */
+  forget(): void {
+    this.schedules.forget();
+    this.runs.clear();
+    this.calls.length = 0;
+    this.state = 'ready';
+  }
 
   publish(
     type: string,

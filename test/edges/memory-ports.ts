@@ -17,6 +17,8 @@ export function memoryPorts(ledger: MemoryLedger, terminals: Terminals = new Ech
   return {
     ...reading(ledger),
     ...commands(ledger),
+    schedules: ledger.schedules,
+    scheduleQueries: ledger.schedules,
     waiting: { waitClosed: (id, { timeoutMs, signal }) => waitClosed(ledger, id, timeoutMs, signal) },
     feed: feed(ledger),
     access: access(ledger),
@@ -51,12 +53,11 @@ function reading(ledger: MemoryLedger): Pick<ApiPorts, 'queries' | 'ids'> {
   return {
     ids: {
       resolve: async (kind, prefix) => {
-        const runs = new Map<string, unknown>();
         const all = {
           execution: ledger.executions,
           session: ledger.sessions,
           notice: ledger.notices,
-          run: runs,
+          run: ledger.runs,
         };
         const matches = [...all[kind].keys()].filter((id) => id.startsWith(prefix));
         const [first] = matches;
@@ -80,13 +81,15 @@ function reading(ledger: MemoryLedger): Pick<ApiPorts, 'queries' | 'ids'> {
         return page([...ledger.sessions.values()]);
       },
       session: async (id) => ledger.sessions.get(id),
-      runs: async () => page([]),
-      run: async () => undefined,
+      runs: async () => page([...ledger.runs.values()]),
+      run: async (id) => ledger.runs.get(id),
     },
   };
 }
 
-function commands(ledger: MemoryLedger): Pick<ApiPorts, 'executions' | 'notices' | 'sessions' | 'runs'> {
+function commands(
+  ledger: MemoryLedger,
+): Pick<ApiPorts, 'executions' | 'notices' | 'sessions' | 'runs' | 'standingRuns'> {
   const done = async (what: string, call: Call, body?: unknown): Promise<Answer<void>> => {
     ledger.calls.push({ what, call, body });
     return { ok: true, value: undefined };
@@ -113,6 +116,10 @@ function commands(ledger: MemoryLedger): Pick<ApiPorts, 'executions' | 'notices'
         return { ok: true, value: { runId: ledger.ids.make('run') as RunId } };
       },
       cancel: (_id, reason, call) => done('cancelRun', call, reason),
+    },
+    standingRuns: {
+      resume: (_id, call) => done('resumeRun', call),
+      rerun: (_id, from, call) => done('rerunRun', call, from),
     },
   };
 }
