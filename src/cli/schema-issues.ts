@@ -26,9 +26,7 @@ function flattenIssue(issue: Issue, path: readonly PropertyKey[]): SchemaIssue[]
   if (issue.code === 'invalid_key')
     return [{ path, message: firstMessage(issue.issues, issue.message), unknownKeys: [] }];
   const nearest = nearestSaid(issue);
-  return [
-    { path, message: sentence(issue), unknownKeys: [], ...(nearest === undefined ? {} : { nearest }) },
-  ];
+  return [{ path, message: sentence(issue), unknownKeys: [], ...(nearest === undefined ? {} : { nearest }) }];
 }
 
 function flattenUnion(branches: readonly (readonly Issue[])[], path: readonly PropertyKey[]): SchemaIssue[] {
