@@ -159,7 +159,11 @@ function checkWhole(said: Said, context: z.RefinementCtx): void {
     if (cron !== undefined) checkRule(parseRule({ cron, timezone }), 'cron', context);
     if (at !== undefined) checkRule(parseRule({ at, timezone }), 'at', context);
   }
-  for (const [index, { text }] of messages.entries()) checkTemplates(text, index, context);
+  for (const [index, message] of messages.entries()) {
+    // One that is wrong in itself comes here too, unread.
+    const { text } = message as Partial<typeof message>;
+    if (text !== undefined) checkTemplates(text, index, context);
+  }
 }
 
 // Which instants a schedule has must be said once, or nobody could tell which of two is meant.
