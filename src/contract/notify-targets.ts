@@ -6,8 +6,8 @@ import { textOf } from './text.ts';
 export const targetName = z
   .string()
   .regex(
-    /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,
-    'is no name of a target; use up to 64 letters, digits, ".", "_" and "-", beginning with a letter or a digit',
+    /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/,
+    'is no name of a target; use up to 64 letters, digits, "_" and "-", beginning with a letter or a digit',
   )
   .meta({ description: 'The name of a target of notifications.' });
 

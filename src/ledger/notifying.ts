@@ -109,7 +109,7 @@ export function* oweWaiting(
     if (waiting.for === 'capacity' && waiting.until !== undefined) return;
     if (yield* isToldOfLimit(session, waiting.for)) return;
   }
-  const which = waiting.questionId?.replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, 80) ?? String(waiting.since);
+  const which = waiting.questionId?.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 80) ?? String(waiting.since);
   yield* owe(draft, {
     transition: 'waiting',
     subject: `${turn.id}:${waiting.for}:${which}`,
