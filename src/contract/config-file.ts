@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { durationMs } from './durations.ts';
+import { diskSettings, notifyTargets, targetNames } from './notify-targets.ts';
 import { scheduleName, scheduleOnDisk, workspaceMode } from './schedule-input.ts';
 import { nameText, textOf } from './text.ts';
 
@@ -108,6 +109,11 @@ export const configFile = z
         perProject: turnCount.optional().meta({ description: 'How many of them of one project.' }),
       })
       .optional(),
+    notify: notifyTargets.optional(),
+    notifyAlways: targetNames.optional().meta({
+      description: 'Names of the targets that hear of everything that has no schedule.',
+    }),
+    disk: diskSettings.optional(),
   })
   .meta({ id: 'Config', description: 'The configuration of a Stemma server.' });
 export type ConfigFile = z.output<typeof configFile>;

@@ -25,7 +25,6 @@ import { scriptDriver } from '../drivers/script/script-driver.ts';
 import { Launcher } from '../launching/launcher.ts';
 import { createToolEndpoint } from '../mcp/endpoint.ts';
 import type { UsageTold } from '../ledger/spending.ts';
-import { Notifier } from '../notify/notifier.ts';
 import { Commits } from '../runs/commits.ts';
 import { Stopping } from '../runs/stopping.ts';
 import { wakeHandler } from '../runs/wake-handler.ts';
@@ -37,8 +36,11 @@ import { localWakeups } from '../wakeups/local.ts';
 import { createCommands } from './commands.ts';
 import { agentsPorts, healthPorts } from './edge-ports.ts';
 import type { ServerState } from './edge-ports.ts';
+import { watchDisk } from './disk-watch.ts';
 import { prepareLaunches } from './launch-preparation.ts';
 import { withoutSchedules } from './schedule-ports.ts';
+import type { NotifySettings } from './notifications.ts';
+import { createNotifier } from './notifications.ts';
 
 /** What the application is made of from outside. */
 export interface AppParts {
@@ -56,6 +58,11 @@ export interface AppParts {
   readonly redaction: Redaction;
   /** From where the relative paths of profiles are meant. */
   readonly configDirectory: string;
+  readonly notify: NotifySettings;
+  /** Below so many free bytes people are told; 0: never. */
+  readonly diskLowBytes?: number | undefined;
+  /** The address of the page, for people. */
+  readonly pageUrl: () => string;
   /** Where the server listens; known when it does. */
   readonly origin: () => string;
   readonly state: () => ServerState;
@@ -113,14 +120,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   });
   const runs = { store, clock, ids, sessions, commits, commands, owner, report };
   const stopping = new Stopping(runs);
-  const notifier = new Notifier({
-    store,
-    clock,
-    random,
-    targets: new Map(),
-    always: [],
-    redact: (text) => redaction.text(text),
-  });
+  const notifier = createNotifier({ ...parts, random });
   const tells = (name: string): UsageTold | undefined => {
     const found = agents.find(name);
     return found && usageTold(found);
@@ -149,6 +149,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     { toolCalls: createToolCalls(context), untilOpen: () => sessions.untilOpen(holdCallsMs) },
     { log, version: parts.version },
   );
+  let stopWatching = (): void => undefined;
   return {
     ports: {
       queries: createQueries(context),
@@ -180,9 +181,11 @@ export async function createApp(parts: AppParts): Promise<App> {
           (wake) => notifier.handle(wake),
         ),
       );
+      stopWatching = watchDisk({ store, clock, dataDir, lowBytes: parts.diskLowBytes, report });
     },
     async stop(options) {
       await endpoint.close();
+      stopWatching();
       notifier.stop();
       await wakeups.stop();
       await owner.stop();

@@ -32,6 +32,7 @@ import type { DataDirectory } from './data-directory.ts';
 import { ownDataDirectory, readLine, writePrivate } from './data-directory.ts';
 import type { ServerState } from './edge-ports.ts';
 import { armFaultSwitch } from './fault-switch.ts';
+import { notifySettings } from './notifications.ts';
 import { packageVersion } from './version.ts';
 
 /** Where the server listens when nobody says. */
@@ -111,16 +112,20 @@ async function startIn(
   const origin = (): string => `http://${host.includes(':') ? `[${host}]` : host}:${listener?.port ?? 0}`;
   const version = await packageVersion();
   const parts = { clock: systemClock, log, store, secret: directory.secret, agents, drivers, version };
+  const publicUrl = config.server?.publicUrl;
+  const notify = notifySettings(config);
   const app = await createApp({
     ...parts,
     redaction,
     configDirectory,
     dataDir: directory.path,
     terminalOrder,
+    notify,
+    diskLowBytes: config.disk?.lowBytes,
+    pageUrl: () => publicUrl ?? origin(),
     origin,
     state: () => state,
   });
-  const publicUrl = config.server?.publicUrl;
   const api = createApi(app.ports, {
     clock: systemClock,
     log,
