@@ -175,6 +175,17 @@ describe.skipIf(!hasTmux)('a terminal in tmux', () => {
     await terminals.close(session);
   });
 
+  it('whose program is dead is opened anew, also before tmux has seen it', async () => {
+    await terminals.run(session, screen());
+    const dead = await processOf();
+    await new Tmux(directory).run(['set-option', '-t', `=${session}:`, 'remain-on-exit', 'on']);
+    process.kill(dead.pid, 'SIGKILL');
+    await expect.poll(() => isAlive(dead)).toBe(false);
+    expect(await terminals.processIn(session)).toBeUndefined();
+    expect(await terminals.run(session, screen())).toBeUndefined();
+    expect(await terminals.processIn(session)).toBeDefined();
+  });
+
   it('whose program has ended says so, and is opened anew', async () => {
     const watched = await watch();
     await shows(watched, 'size');

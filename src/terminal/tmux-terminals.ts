@@ -125,7 +125,10 @@ export class TmuxTerminals implements Terminals {
   }
 
   async #ensure(owner: SessionId, screen: ScreenCommand, size: ScreenSize): Promise<string | undefined> {
-    return (await this.#isLiving(owner)) ? undefined : this.#begin(owner, screen, size);
+    const process = await readRecord(this.#directoryOf(owner)).catch(() => undefined);
+    // tmux takes a moment to see that a program has died: a terminal of the dead shows nothing.
+    const isDead = process !== undefined && !isAlive(process);
+    return !isDead && (await this.#isLiving(owner)) ? undefined : this.#begin(owner, screen, size);
   }
 
   /** Begins a terminal; answers why it could not. */
