@@ -349,6 +349,8 @@ export interface McpEndpoint {
 export interface Terminals {
   /** A view of the session's terminal, which is opened if there is none. The caller ends it. */
   attach(id: SessionId, viewer: TerminalViewer): Promise<Answer<TerminalView>>;
+  /** A view of the terminal that the session has now: none is opened, and nothing is typed. The caller ends it. */
+  watch(id: SessionId, viewer: TerminalViewer): Promise<Answer<TerminalView>>;
 }
 
 /** Columns and rows, in cells. */

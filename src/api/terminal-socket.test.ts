@@ -107,10 +107,29 @@ describe('the terminal of a session', () => {
   });
 });
 
+describe('who may only watch a terminal', () => {
+  it.each([
+    ['a token that may only read', tokens.read, ''],
+    ['one that asks for no more', tokens.operate, '&readOnly=true'],
+  ])('%s: sees, and types nothing', async (_who, token, more) => {
+    const path = `/api/v1/sessions/${session}/terminal?columns=90&rows=20${more}`;
+    const view = await attach(bearer(token), { path, protocols: ['stemma.terminal'] });
+    await expect.poll(() => view.bytes().toString()).toBe('90x20');
+    view.socket.send(Buffer.from('typed'));
+    await expect.poll(() => edge.terminals.dropped).toBe(1);
+    expect(view.bytes().toString()).toBe('90x20');
+  });
+
+  it('opens none', async () => {
+    edge.terminals.isOpen = false;
+    await expect(attach(bearer(tokens.read))).rejects.toThrow('409 TERMINAL_UNAVAILABLE');
+    await attach();
+  });
+});
+
 describe('who may have a terminal', () => {
   it.each([
     ['without a token', {}, '401 UNAUTHORIZED'],
-    ['with a token that may only read', bearer(tokens.read), '403 FORBIDDEN'],
     ['from a foreign page', { ...bearer(tokens.operate), origin: 'http://evil.example' }, '403 FOREIGN_HOST'],
     ['under a foreign name', { ...bearer(tokens.operate), host: 'evil.example' }, '403 FOREIGN_HOST'],
   ] as const)('nobody %s, and the refusal is a problem document', async (_who, headers, refusal) => {

@@ -5,10 +5,10 @@ import { StemmaError } from '../base/errors.ts';
 import { parseJson } from '../base/parse-json.ts';
 import type { TerminalEnded } from '../contract/terminal.ts';
 import { terminalQuery, viewerMessage } from '../contract/terminal.ts';
-import { authorize } from './authentication.ts';
+import { authorize, includesScope } from './authentication.ts';
 import type { ApiContext, ApiEnv } from './context.ts';
 import { find } from './finding.ts';
-import type { TerminalView } from './ports.ts';
+import type { TerminalView, TerminalViewer } from './ports.ts';
 import { valueOf } from './problems.ts';
 import { parseQuery, recoveringError, stoppingError } from './route-server.ts';
 
@@ -26,26 +26,29 @@ interface SocketSettings {
 
 /**
  * Serves one view of a session's terminal over a WebSocket: bytes both ways as binary messages, sizes as text. Who cannot keep
- * up is paused, never cut off; who does not answer a ping is gone.
+ * up is paused, never cut off; who does not answer a ping is gone. Who may only read sees, and starts and types nothing.
  */
 export async function serveTerminal(context: ApiContext, c: Context<ApiEnv>): Promise<Response> {
   const { ports, clock, settings, stopping } = context;
-  authorize({ needs: 'operate' }, c.get('principal'));
+  const principal = c.get('principal');
+  authorize({ needs: 'read' }, principal);
   const state = ports.health.state();
   if (state === 'recovering') throw recoveringError();
   if (state === 'stopping' || stopping.aborted) throw stoppingError();
   const { upgrade } = c.env;
   if (!upgrade) throw new StemmaError('INVALID_INPUT', 'A terminal is a WebSocket; ask for an upgrade.');
-  const size = parseQuery(terminalQuery, c.req.queries());
+  const { readOnly, ...size } = parseQuery(terminalQuery, c.req.queries());
+  const mayType = principal.kind === 'api' && includesScope(principal.scope, 'operate');
   const id = await find(ports.ids, 'session', c.req.param('id') ?? '');
   const early = new EarlyOutput();
-  const view = valueOf(
-    await ports.terminals.attach(id, {
-      size,
-      onOutput: (bytes) => early.output(bytes),
-      onEnd: (reason) => early.end(reason),
-    }),
-  );
+  const viewer: TerminalViewer = {
+    size,
+    onOutput: (bytes) => early.output(bytes),
+    onEnd: (reason) => early.end(reason),
+  };
+  const isReadOnly = readOnly === 'true' || !mayType;
+  const opened = isReadOnly ? ports.terminals.watch(id, viewer) : ports.terminals.attach(id, viewer);
+  const view = valueOf(await opened);
   const about = {
     clock,
     stopping,

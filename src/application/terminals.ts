@@ -19,6 +19,14 @@ export function createTerminals(context: ApplicationContext, terminals: Terminal
       const message = `Session ${id} has no terminal: ${opened.message}`;
       return { ok: false, code: 'TERMINAL_UNAVAILABLE', message, data: { agent: session.agent } };
     },
+    async watch(id, viewer): Promise<Answer<TerminalView>> {
+      const session = await store.read(() => ask('session', id));
+      if (!session) return { ok: false, code: 'NOT_FOUND', message: `No session ${id}.`, data: { id } };
+      const opened = await terminals.watch(id, viewer);
+      if (opened.ok) return { ok: true, value: opened.view };
+      const message = `Session ${id} has nothing to watch: ${opened.message}. Who may operate it opens its terminal with "stemma session attach ${id}".`;
+      return { ok: false, code: 'TERMINAL_UNAVAILABLE', message, data: { agent: session.agent } };
+    },
   };
 }
 

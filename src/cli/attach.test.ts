@@ -73,6 +73,16 @@ describe('session attach', () => {
     await command.result;
   });
 
+  it('only watches, where that is asked for, and leaves by its key', async () => {
+    const command = attach(['--read-only']);
+    await until(() => tty.shown.length > 0);
+    expect(command.stderr.text).toContain('to watch');
+    tty.type('abc');
+    await until(() => edge.terminals.dropped === 1);
+    tty.type('\x1d');
+    expect((await command.result).code).toBe(0);
+  });
+
   it('leaves by its key, and what was typed before that arrives', async () => {
     const command = attach();
     await until(() => tty.shown.length > 0);

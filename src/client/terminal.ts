@@ -31,14 +31,17 @@ export interface AttachOptions {
   /** The session; the beginning of its id is enough. */
   readonly id: string;
   readonly size: Size;
+  /** Only see: nothing is typed, and no terminal is opened. */
+  readonly isReadOnly?: boolean;
   readonly onOutput: (bytes: Uint8Array) => void;
 }
 
 /** Attaches to a session's terminal. Rejects with the code of the server's problem document, or `UNREACHABLE`. */
 export function attachTerminal(connection: Connection, options: AttachOptions): Promise<TerminalConnection> {
   const { columns, rows } = options.size;
+  const readOnly = options.isReadOnly ? { readOnly: 'true' } : {};
   const path = otherPaths.terminal.replace(':id', encodeURIComponent(options.id));
-  const address = addressOf(connection, { path, query: { columns, rows } });
+  const address = addressOf(connection, { path, query: { columns, rows, ...readOnly } });
   address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';
   const headers = connection.token === undefined ? {} : { authorization: `Bearer ${connection.token}` };
   return new Promise((resolve, reject) => {

@@ -9,10 +9,14 @@ export const bearerProtocolPrefix = 'stemma.bearer.';
 const columns = z.coerce.number().int().min(1).max(1000);
 const rows = z.coerce.number().int().min(1).max(500);
 
-/** The query string of a terminal: the size of the viewer's screen, in cells. */
+/**
+ * The query string of a terminal: the size of the viewer's screen, in cells. `readOnly`: the viewer sees what others see, and
+ * nothing of what it sends is typed; so it is in any case for who may only read.
+ */
 export const terminalQuery = z.strictObject({
   columns: columns.default(80),
   rows: rows.default(24),
+  readOnly: z.enum(['true', 'false']).default('false'),
 });
 
 /**

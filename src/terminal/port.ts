@@ -17,7 +17,7 @@ export interface Viewer {
 
 /** One view of a terminal. Its owner ends it; after that every method does nothing. */
 export interface View {
-  /** What the person typed, as the terminal sent it. */
+  /** What the person typed, as the terminal sent it; nothing comes of it where one may only watch. */
   write(bytes: Uint8Array): void;
   resize(size: ScreenSize): void;
   /** Nothing more is told until `resume`: the viewer cannot keep up. What is missed meanwhile is drawn anew. */
@@ -39,6 +39,8 @@ export type ViewOpened =
 export interface Terminals {
   /** Shows the session's terminal: the one that lives, else a new one in which the command runs. */
   view(owner: SessionId, screen: ScreenCommand, viewer: Viewer): Promise<ViewOpened>;
+  /** Shows the terminal that the session has; nothing is typed into it, and it keeps its size. */
+  watch(owner: SessionId, viewer: Viewer): Promise<ViewOpened>;
   /** Ends the session's terminal and what runs in it. Without one, nothing happens. */
   close(owner: SessionId): Promise<void>;
   /** Ends every terminal whose session is not among these. */

@@ -106,6 +106,30 @@ describe.skipIf(!hasTmux)('a terminal in tmux', () => {
       .toContain('heard again in 25 100');
   });
 
+  it('is watched without being opened, typed into or given another size', async () => {
+    let shown = '';
+    const viewer = {
+      size: { columns: 50, rows: 10 },
+      onOutput: (bytes: Uint8Array) => {
+        shown += Buffer.from(bytes).toString('utf8');
+      },
+      onEnd: () => undefined,
+    };
+    expect(await terminals.watch(session, viewer)).toEqual({ ok: false, message: expect.any(String) });
+    const watched = await watch();
+    await shows(watched, 'size 20 90');
+    const opened = await terminals.watch(session, viewer);
+    if (!opened.ok) throw new Error(opened.message);
+    opened.view.write(Buffer.from('mine\r'));
+    await expect.poll(() => shown, { timeout: 10_000 }).toContain('size 20 90');
+    watched.view.write(Buffer.from('yours\r'));
+    await expect.poll(() => shown, { timeout: 10_000 }).toContain('heard yours in 20 90');
+    expect(watched.text()).not.toContain('mine');
+    opened.view.end();
+    watched.view.write(Buffer.from('still\r'));
+    await shows(watched, 'heard still in 20 90');
+  });
+
   it('hands every key over: none is a key of tmux', async () => {
     const watched = await watch();
     await shows(watched, 'size');

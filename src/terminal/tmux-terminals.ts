@@ -60,15 +60,14 @@ export class TmuxTerminals implements Terminals {
     return this.#order.run(owner, async () => {
       const failure = await this.#ensure(owner, screen, viewer.size);
       if (failure !== undefined) return { ok: false, message: failure };
-      const opened = await openView(this.#tmux, owner, {
-        ...viewer,
-        onEnd: (reason) => {
-          if (opened.ok) this.#views.delete(opened.view);
-          viewer.onEnd(reason);
-        },
-      });
-      if (opened.ok) this.#views.add(opened.view);
-      return opened;
+      return this.#show(owner, viewer, { isReadOnly: false });
+    });
+  }
+
+  watch(owner: SessionId, viewer: Viewer): Promise<ViewOpened> {
+    return this.#order.run(owner, async () => {
+      if (await this.#isLiving(owner)) return this.#show(owner, viewer, { isReadOnly: true });
+      return { ok: false, message: 'its terminal is not open' };
     });
   }
 
@@ -107,6 +106,19 @@ export class TmuxTerminals implements Terminals {
   detach(): void {
     for (const view of this.#views) view.end();
     this.#views.clear();
+  }
+
+  async #show(owner: SessionId, viewer: Viewer, how: { readonly isReadOnly: boolean }): Promise<ViewOpened> {
+    const ended: Viewer = {
+      ...viewer,
+      onEnd: (reason) => {
+        if (opened.ok) this.#views.delete(opened.view);
+        viewer.onEnd(reason);
+      },
+    };
+    const opened = await openView(this.#tmux, owner, ended, how);
+    if (opened.ok) this.#views.add(opened.view);
+    return opened;
   }
 
   /** The sessions that have a terminal here. One that another data directory owns is none of ours. */

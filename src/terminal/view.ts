@@ -10,15 +10,21 @@ type Spawn = typeof NodePty.spawn;
 
 /**
  * Opens a view: a client of our tmux server in a pseudo-terminal of its own, which draws the agent's screen for the size and
- * the abilities of this one viewer.
+ * the abilities of this one viewer. `isReadOnly`: nothing goes in, and the terminal does not take its size.
  */
-export async function openView(tmux: Tmux, session: string, viewer: Viewer): Promise<ViewOpened> {
+export async function openView(
+  tmux: Tmux,
+  session: string,
+  viewer: Viewer,
+  { isReadOnly }: { readonly isReadOnly: boolean },
+): Promise<ViewOpened> {
   const program = await tmux.program();
   const spawn = await loadSpawn();
   if (program === undefined || !spawn) return { ok: false, message: noPty };
   try {
     const { columns: cols, rows } = bounded(viewer.size);
-    const pty = spawn(program, tmux.arguments('attach-session', '-t', `=${session}`), {
+    const flags = isReadOnly ? ['-f', 'read-only,ignore-size'] : [];
+    const pty = spawn(program, tmux.arguments('attach-session', '-t', `=${session}`, ...flags), {
       cols,
       rows,
       name: 'xterm-256color',
@@ -26,7 +32,7 @@ export async function openView(tmux: Tmux, session: string, viewer: Viewer): Pro
       env: { ...tmux.env },
       encoding: null,
     });
-    return { ok: true, view: viewOf(pty, viewer) };
+    return { ok: true, view: viewOf(pty, viewer, isReadOnly) };
   } catch (error) {
     return { ok: false, message: `no pseudo-terminal can be had: ${String(error)}` };
   }
@@ -44,7 +50,7 @@ async function loadSpawn(): Promise<Spawn | undefined> {
   }
 }
 
-function viewOf(pty: NodePty.IPty, viewer: Viewer): View {
+function viewOf(pty: NodePty.IPty, viewer: Viewer, isReadOnly: boolean): View {
   let isOver = false;
   const quietly = (act: () => void): void => {
     if (isOver) return;
@@ -64,7 +70,9 @@ function viewOf(pty: NodePty.IPty, viewer: Viewer): View {
     viewer.onEnd('The terminal has ended. Attach again to open it anew.');
   });
   return {
-    write: (bytes) => quietly(() => pty.write(Buffer.from(bytes) as unknown as string)),
+    write(bytes) {
+      if (!isReadOnly) quietly(() => pty.write(Buffer.from(bytes) as unknown as string));
+    },
     resize(size) {
       const { columns, rows } = bounded(size);
       quietly(() => pty.resize(columns, rows));

@@ -14,6 +14,20 @@ export class EchoTerminals implements Terminals {
   /** Whether there are terminals at all. */
   isThere = true;
 
+  /** Whether a terminal is open, to be watched. */
+  isOpen = true;
+
+  async watch(...[id, viewer]: Parameters<Terminals['watch']>): ReturnType<Terminals['watch']> {
+    if (!this.isOpen) return { ok: false, code: 'TERMINAL_UNAVAILABLE', message: 'It is not open.' };
+    const attached = await this.attach(id, viewer);
+    return attached.ok
+      ? { ok: true, value: { ...attached.value, write: () => void this.dropped++ } }
+      : attached;
+  }
+
+  /** How often somebody who only watches has typed. */
+  dropped = 0;
+
   async attach(
     _id: Parameters<Terminals['attach']>[0],
     { size, onOutput, onEnd }: Parameters<Terminals['attach']>[1],

@@ -5,16 +5,20 @@ import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { plainLine } from '../text.ts';
 import type { Tty } from '../tty.ts';
-import { requiredText } from '../verb.ts';
+import { type Options, requiredText } from '../verb.ts';
 
 /** Ctrl-]: what telnet and many after it take for "away from here". No agent is known to use it. */
 const detachKey = 0x1d;
 
 /**
  * `stemma session attach ID`: hands this terminal over to the agent's own screen, until the person leaves it by the key, the
- * terminal ends, or a signal comes. It is given back on every one of these ways.
+ * terminal ends, or a signal comes. It is given back on every one of these ways. With `--read-only` the person only sees.
  */
-export async function attach(context: CliContext, [given]: readonly unknown[]): Promise<number> {
+export async function attach(
+  context: CliContext,
+  [given]: readonly unknown[],
+  options: Options,
+): Promise<number> {
   const id = requiredText(given, 'id');
   if (context.isJson)
     throw new StemmaError('INVALID_INPUT', 'A terminal cannot be printed as JSON; leave --json out.');
@@ -24,13 +28,15 @@ export async function attach(context: CliContext, [given]: readonly unknown[]): 
     throw new StemmaError('INVALID_INPUT', message);
   }
   const client = await context.connect();
-  context.talk('Attaching. Ctrl-] detaches; the agent goes on.');
+  const isReadOnly = options['readOnly'] === true;
+  context.talk(`Attaching${isReadOnly ? ', to watch' : ''}. Ctrl-] detaches; the agent goes on.`);
   // Nothing is drawn before the terminal is ours, and nothing of it is lost.
   let show = (bytes: Uint8Array): void => void early.push(bytes);
   const early: Uint8Array[] = [];
   const connection = await attachTerminal(client.connection, {
     id,
     size: tty.size(),
+    isReadOnly,
     onOutput: (bytes) => show(bytes),
   });
   takeOver(tty, connection);

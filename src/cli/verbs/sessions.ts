@@ -52,6 +52,10 @@ export function addSessionVerbs({ program, verb }: Registrar): void {
       "open the agent's own screen in this terminal; what you type is a message of yours. Ctrl-] detaches",
     )
     .argument('<id>', 'the session; the beginning of an id is enough')
+    .option(
+      '--read-only',
+      'only watch: nothing that you type gets there; so it is with a token that may only read',
+    )
     .action(verb(attach));
 }
 
