@@ -12,7 +12,8 @@ import type { NoticeFilter, Page as ViewPage, Tree } from '../store/views.ts';
 import type { ApplicationContext } from './context.ts';
 import { asksForOthers, chosen, idOf, paging } from './list-filters.ts';
 import { withLimits } from './limits.ts';
-import { toExecution, toMonitorRow, toNotice, toRun, toSession, toTree } from './wire.ts';
+import { createRunQueries } from './run-queries.ts';
+import { toExecution, toMonitorRow, toNotice, toSession, toTree } from './wire.ts';
 
 /** Most executions that one answer shows of a tree. */
 const largestTree = 10_000;
@@ -124,29 +125,7 @@ export function createQueries(context: ApplicationContext): Queries {
       const row = await session(id);
       return row ? shownSession(row) : undefined;
     },
-    async runs(filter) {
-      if (asksForOthers(filter, ['project', 'state', 'session'])) return { items: [] };
-      const page = await views.runs({
-        ...paging(filter, 'run'),
-        ...idOf('sessionId', 'session', filter.session),
-        ...chosen('state', filter.state, ['running', 'ended'] as const),
-        ...(filter.project === undefined ? {} : { project: filter.project }),
-      });
-      // The run of a background agent is its program, and shown as the agent.
-      const own = page.items.filter((row) => row.ownerId === null);
-      const items = await Promise.all(own.map((row) => views.run(row.id)));
-      const shown = items.flatMap((row) => (row ? [row] : []));
-      return {
-        items: await Promise.all(
-          shown.map(async (row) => toRun(row.run, row.messages, await session(row.run.sessionId))),
-        ),
-        ...(page.next === undefined ? {} : { nextCursor: page.next }),
-      };
-    },
-    async run(id) {
-      const row = await views.run(id);
-      return row ? toRun(row.run, row.messages, await session(row.run.sessionId)) : undefined;
-    },
+    ...createRunQueries(context),
   };
 }
 

@@ -77,7 +77,11 @@ export function createRunCommands(context: ApplicationContext): RunCommands {
       if (await store.read(() => ask('run', id))) return { ok: true, value: { runId: id } };
       const agent = await agentOf(context, request);
       if (!agent.ok) return agent;
-      const budgets = request.messages.map(({ budget }) => budget && budgetOf(budget));
+      const budget = request.budget && budgetOf(request.budget);
+      const budgets = [
+        budget,
+        ...request.messages.map((message) => message.budget && budgetOf(message.budget)),
+      ];
       const refused = refusalOfBudgets(context.agents, agent.value, budgets);
       if (refused) return refused;
       const { cwd, name: title } = request;
@@ -85,8 +89,10 @@ export function createRunCommands(context: ApplicationContext): RunCommands {
       const sessionId = await createSession(context, { agent: agent.value, cwd, title }, newSession);
       if (typeof sessionId !== 'string') return sessionId;
       const name = request.name ?? 'run';
-      const plan = request.messages.map(plannedMessage);
-      const command = { now: clock.now(), id, project: 'default', name, sessionId, plan };
+      const templates = request.templates ? { templates: true as const } : {};
+      const plan = request.messages.map((message) => ({ ...plannedMessage(message), ...templates }));
+      const origin = { budget: budget ?? null };
+      const command = { now: clock.now(), id, project: 'default', name, sessionId, plan, origin };
       const begun = await store.decide(() => beginRun(command));
       return begun.ok ? { ok: true, value: { runId: begun.value } } : begun;
     },

@@ -1,30 +1,30 @@
 import type { ExecutionId, SessionId } from '../base/ids.ts';
 import type { Event } from '../contract/events.ts';
 import type * as wire from '../contract/execution.ts';
-import type { Run as WireRun } from '../contract/run.ts';
 import type { Session as WireSession } from '../contract/session.ts';
 import { toInstant } from '../contract/text.ts';
 import type { Actor, Execution, Waiting } from '../ledger/execution.ts';
-import { isClosed, isSettled, outcomeOf } from '../ledger/execution.ts';
 import type { Holding } from '../ledger/holding.ts';
 import { holding } from '../ledger/holding.ts';
 import type { Notice } from '../ledger/notice.ts';
 import { waitingFor } from '../ledger/limit.ts';
-import type { Limit, Run, Session } from '../ledger/session.ts';
+import type { Limit, Session } from '../ledger/session.ts';
 import type { StoredEvent } from '../ledger/store.ts';
 import type { LiveRoot, Tree } from '../store/views.ts';
 
 /** Leaves out what is null: on the wire, absent things are absent. */
-function present<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+export function present<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const entries = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
-function at(ms: number | null | undefined): string | null {
+/** The wire form of an instant that there may not be. */
+export function at(ms: number | null | undefined): string | null {
   return ms === null || ms === undefined || ms >= 8.64e15 ? null : toInstant(ms);
 }
 
-function toWaiting(waiting: Waiting | null): wire.Waiting | null {
+/** What a thing waits for, as the wire shows it. */
+export function toWaiting(waiting: Waiting | null): wire.Waiting | null {
   if (!waiting) return null;
   const { for: waitsFor, since, until, text, choices, questionId } = waiting;
   return {
@@ -176,41 +176,6 @@ export function toSession(row: Session, owners: readonly ExecutionId[], queued: 
       turn: turn === null ? null : { id: turn, owners: [...owners] },
       nativeId: row.nativeId,
       waiting: row.limit ? toWaiting(waitingFor(row.limit)) : null,
-    }),
-  };
-}
-
-/** A message's outcome is shown once it is closed, root or not. */
-function attemptOf(row: Execution): WireRun['messages'][number]['attempts'][number] {
-  const isOver = isSettled(row.state) && isClosed(row.state, row.open);
-  return {
-    executionId: row.id,
-    attempt: row.attempt,
-    state: row.state,
-    closed: row.closed,
-    ...(isOver ? { outcome: row.outcome ?? outcomeOf(row).outcome } : {}),
-  };
-}
-
-/** A run with its messages, as the wire shows it. */
-export function toRun(run: Run, messages: readonly Execution[], session: Session | undefined): WireRun {
-  return {
-    id: run.id,
-    project: run.project,
-    name: run.name,
-    sessionId: run.sessionId,
-    state: run.state,
-    createdAt: toInstant(run.createdAt),
-    messages: run.plan.map((planned, index) => ({
-      index,
-      text: planned.text,
-      attempts: messages.filter((row) => row.runIndex === index).map(attemptOf),
-    })),
-    ...present({
-      agent: session?.agent,
-      outcome: run.outcome,
-      outcomeCode: run.outcomeCode,
-      endedAt: at(run.endedAt),
     }),
   };
 }

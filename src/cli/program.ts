@@ -16,6 +16,7 @@ import { addRunVerb } from './verbs/run.ts';
 import { addSendVerb } from './verbs/send.ts';
 import { addServerVerbs } from './verbs/server.ts';
 import { addSessionVerbs } from './verbs/sessions.ts';
+import { addStandingRunVerbs } from './verbs/standing-runs.ts';
 import { addTreeVerbs } from './verbs/tree.ts';
 import { addUpVerb } from './verbs/up.ts';
 import type { Registrar, VerbHandler } from './verb.ts';
@@ -109,6 +110,7 @@ const verbs: readonly ((registrar: Registrar) => void)[] = [
   addServerVerbs,
   addSendVerb,
   addRunVerb,
+  addStandingRunVerbs,
   addExecVerb,
   addListVerb,
   addTreeVerbs,

@@ -1,4 +1,5 @@
 import type { Run } from '../contract/run.ts';
+import { formatDuration } from './durations.ts';
 import type { Snapshot } from './follow.ts';
 import { type Line, span } from './line.ts';
 import { plainLine, wrap } from './text.ts';
@@ -30,18 +31,46 @@ export function snapshotLines(snapshot: Snapshot, options: TreeOptions): Line[] 
   return [...lastOf(closed, roomForClosed), ...openLines, ...waiting].slice(0, rows);
 }
 
-/** Where a run stands, in a sentence: how many of its messages are closed, and how many are not sent yet. */
-export function runLines(run: Run, columns: number): Line[] {
-  const { id, name, state, outcome, outcomeCode, messages } = run;
-  const closed = messages.filter(({ attempts }) => attempts.at(-1)?.closed === true).length;
-  const unsent = messages.filter(({ attempts }) => attempts.length === 0).length;
+/**
+ * Where a run stands: in a sentence how many of its messages are closed and how many are still to be sent, and in another
+ * one what it waits for, if it does.
+ */
+export function runLines(run: Run, columns: number, now: number): Line[] {
+  const { id, name, state, outcome, outcomeCode, messages, waiting } = run;
+  const closed = messages.filter((message) => !isToBeSent(run, message) && isClosed(message)).length;
+  const unsent = messages.filter((message) => isToBeSent(run, message)).length;
   const end = state === 'ended' ? `ended: ${outcome ?? 'closed'}` : state;
   const code = outcomeCode === undefined ? '' : ` (${plainLine(outcomeCode)})`;
   const left = unsent === 0 ? '' : `, ${unsent} ${state === 'ended' ? 'never sent' : 'not sent yet'}`;
   // A run without a name is called so.
   const title = name === undefined || name === 'run' ? `run ${id}` : `run ${plainLine(name)} (${id})`;
   const text = `${title} ${end}${code}; ${closed} of ${messages.length} messages closed${left}.`;
-  return wrap(text, columns).map((line) => [span(line, 'strong')]);
+  return [
+    ...wrap(text, columns).map((line) => [span(line, 'strong')]),
+    ...(waiting
+      ? wrap(`It ${runWaitingWords(waiting, now)}.`, columns).map((line) => [span(line, 'warn')])
+      : []),
+  ];
+}
+
+/** `waits for retry 2m, 58s left: message 2 failed …`: what a run waits for. */
+function runWaitingWords(waiting: NonNullable<Run['waiting']>, now: number): string {
+  const { for: what, since, until, text } = waiting;
+  const lasts = formatDuration(Math.max(0, now - Date.parse(since)));
+  const left = until === undefined ? '' : `, ${formatDuration(Math.max(0, Date.parse(until) - now))} left`;
+  const when = until === undefined ? '' : ` (until ${until})`;
+  return `waits for ${what} ${lasts}${left}${when}${text === undefined ? '' : `: ${plainLine(text)}`}`;
+}
+
+type RunMessage = Run['messages'][number];
+
+// Of a run that has begun again, messages further on have attempts of before.
+function isToBeSent({ state, next }: Run, { index, attempts }: RunMessage): boolean {
+  return attempts.length === 0 || (state !== 'ended' && next !== undefined && index >= next);
+}
+
+function isClosed({ attempts }: RunMessage): boolean {
+  return attempts.at(-1)?.closed === true;
 }
 
 // What a run that ended did not come to stays in sight: it is what is left to do.
@@ -49,8 +78,11 @@ function pendingLines(run: Run, options: TreeOptions): Line[] {
   const { queued, cancelled } = options.signs ?? unicodeSigns;
   const [sign, remark] = run.state === 'ended' ? [cancelled, 'never sent'] : [queued, 'not sent yet'];
   return run.messages
-    .filter((message) => message.attempts.length === 0)
-    .map((message) => [span(`${sign} message ${plainLine(message.text)}`), span(` (${remark})`, 'dim')]);
+    .filter((message) => isToBeSent(run, message))
+    .map((message) => {
+      const words = message.attempts.length > 0 ? 'to be sent again' : remark;
+      return [span(`${sign} message ${plainLine(message.text)}`), span(` (${words})`, 'dim')];
+    });
 }
 
 function lastOf(lines: readonly Line[], room: number): Line[] {

@@ -273,6 +273,8 @@ describe('why', () => {
       name: 'nightly',
       state: 'ended',
       outcome: 'failed',
+      currentId: exe,
+      next: 1,
       messages: [
         { index: 0, text: 'One.', attempts },
         { index: 1, text: 'Two.', attempts: [] },
@@ -290,6 +292,26 @@ describe('why', () => {
       ],
     });
     expect((await bench.stemma('tree', id)).out).toContain('⊘ message Two. (never sent)');
+  });
+
+  it('of a run that backs off says until when, and which message failed', async () => {
+    const id = 'run_01AAAAAAAAAAAAAAAAAAAAAAAA';
+    const failed = { state: 'failed', closed: true, outcome: 'failed' } as const;
+    const until = new Date(Date.parse(instant) + 60_000).toISOString();
+    const body = {
+      id,
+      project: 'p',
+      state: 'waiting',
+      waiting: { for: 'retry', since: instant, until, text: 'message 1 failed (TIMED_OUT)' },
+      currentId: exe,
+      next: 1,
+      messages: [{ index: 0, text: 'One.', attempts: [{ executionId: exe, attempt: 1, ...failed }] }],
+    };
+    bench.server.routes[`GET /runs/${id}`] = () => ({ body });
+    const { code, out } = await bench.stemma('why', id);
+    expect(code).toBe(0);
+    expect(out.replaceAll(/\s+/g, ' ')).toContain(`(until ${until}): message 1 failed (TIMED_OUT).`);
+    expect(JSON.parse((await bench.stemma('why', id, '--json')).out)).toMatchObject({ run: { id } });
   });
 
   it('walks down to what holds it, and says what one can do', async () => {

@@ -53,7 +53,7 @@ export const waiting = z
   });
 export type Waiting = z.infer<typeof waiting>;
 
-const usage = z
+export const usage = z
   .object({
     inputTokens: z.number().optional(),
     outputTokens: z.number().optional(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentProfileInput } from './config-file.ts';
+import { budget } from './budget.ts';
 import { messageList } from './sequence.ts';
 import { directoryPath, nameText } from './text.ts';
 
@@ -10,6 +11,11 @@ export const runFile = z
     cwd: directoryPath.optional(),
     name: nameText.optional(),
     messages: messageList,
+    budget: budget.optional().meta({ description: 'Of the whole run: each message gets what is left.' }),
+    templates: z.boolean().optional().meta({
+      description:
+        'Fills in {{scheduledFor}}, {{date}}, {{previous.result}}, {{env.NAME}} and {{file:PATH}} in each message when it is sent. Left out, texts stay as they are.',
+    }),
     agents: z.record(nameText, agentProfileInput).optional(),
   })
   .meta({ id: 'RunFile', description: 'A sequence of messages for one agent.' });

@@ -1,9 +1,22 @@
 import { z } from 'zod';
-import { executionState, outcome } from './execution.ts';
+import { budget } from './budget.ts';
+import { executionState, outcome, usage, waiting } from './execution.ts';
 import { instant } from './text.ts';
 
-/** Where a run is: waiting (for a slot, capacity, a login), running, ended. */
-const runStates = ['waiting', 'running', 'ended'] as const;
+/** Where a run is. `waiting`: nothing is done for it, and `waiting` says why and until when. */
+export const runStates = ['waiting', 'running', 'ended'] as const;
+
+const runWaiting = waiting
+  .omit({ for: true })
+  .extend({
+    for: z.enum([...waiting.shape.for.options, 'retry']).meta({
+      description: '`retry`: its message has failed, and is sent again at `until`.',
+    }),
+  })
+  .meta({
+    id: 'RunWaiting',
+    description: 'What a run waits for, since when, and until when if that is known.',
+  });
 
 const runAttempt = z
   .object({
@@ -25,6 +38,16 @@ export const run = z
     schedule: z.string().optional(),
     instant: instant.optional(),
     state: z.enum(runStates),
+    waiting: runWaiting.optional(),
+    currentId: z.string().optional().meta({ description: 'The message at which it stands.' }),
+    next: z.number().optional().meta({
+      description:
+        'Index of the message that follows; those behind it are sent again where it has begun again.',
+    }),
+    budget: budget.optional(),
+    spent: usage
+      .optional()
+      .meta({ description: 'What all attempts of all messages have used, where it has a budget.' }),
     outcome: outcome.optional(),
     outcomeCode: z.string().optional(),
     createdAt: instant.optional(),

@@ -10,6 +10,7 @@ import type { AgentDirectory, ApplicationContext } from '../application/context.
 import { createFeed } from '../application/feed.ts';
 import { createIdResolution, createQueries } from '../application/queries.ts';
 import { createRunCommands, createSessionCommands } from '../application/session-commands.ts';
+import { createStandingRunCommands } from '../application/standing-runs.ts';
 import { closeTerminals, createTerminals } from '../application/terminals.ts';
 import { createToolCalls } from '../application/tool-calls.ts';
 import { createTranscript } from '../application/transcript.ts';
@@ -27,6 +28,7 @@ import { createToolEndpoint } from '../mcp/endpoint.ts';
 import type { UsageTold } from '../ledger/spending.ts';
 import { Commits } from '../runs/commits.ts';
 import { Stopping } from '../runs/stopping.ts';
+import { messageTexts } from '../runs/texts.ts';
 import { wakeHandler } from '../runs/wake-handler.ts';
 import type { SqliteStore } from '../store/sqlite/store.ts';
 import type { TerminalOrder } from '../terminal/terminal-order.ts';
@@ -41,6 +43,7 @@ import { prepareLaunches } from './launch-preparation.ts';
 import { withoutSchedules } from './schedule-ports.ts';
 import type { NotifySettings } from './notifications.ts';
 import { createNotifier } from './notifications.ts';
+import { textSources } from './text-sources.ts';
 
 /** What the application is made of from outside. */
 export interface AppParts {
@@ -118,7 +121,8 @@ export async function createApp(parts: AppParts): Promise<App> {
       token: signer.sign({ kind: 'execution', executionId }),
     }),
   });
-  const runs = { store, clock, ids, sessions, commits, commands, owner, report };
+  const texts = messageTexts(store, textSources(agents, process.env));
+  const runs = { store, clock, ids, sessions, commits, commands, texts, owner, report };
   const stopping = new Stopping(runs);
   const notifier = createNotifier({ ...parts, random });
   const tells = (name: string): UsageTold | undefined => {
@@ -159,6 +163,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       sessions: createSessionCommands(context),
       runs: createRunCommands(context),
       ...withoutSchedules(),
+      standingRuns: createStandingRunCommands(context),
       waiting: createWaiting(context),
       feed,
       access: createAccess(store.records, signer, clock),

@@ -1,6 +1,6 @@
 import type { ApiPorts, Refusal } from '../api/ports.ts';
 
-type Ports = Pick<ApiPorts, 'schedules' | 'scheduleQueries' | 'standingRuns'>;
+type Ports = Pick<ApiPorts, 'schedules' | 'scheduleQueries'>;
 
 /** The ports of schedules on a server that keeps none. Wired until the service of schedules is. */
 export function withoutSchedules(): Ports {
@@ -25,6 +25,5 @@ export function withoutSchedules(): Ports {
       occurrences: async () => ({ items: [] }),
       runs: async () => ({ items: [] }),
     },
-    standingRuns: { resume: refuse, rerun: refuse },
   };
 }

@@ -1,8 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import type { Owner } from '../base/lifetime.ts';
 import type { ExecutionId, Ids } from '../base/ids.ts';
+import type { Advance } from '../ledger/advance.ts';
 import type { Execution } from '../ledger/execution.ts';
+import type { Run } from '../ledger/session.ts';
 import type { LedgerStore } from '../ledger/store.ts';
+import type { FileRead } from '../schedules/templates.ts';
 import type { Sessions } from '../turns/sessions.ts';
 import type { Commits } from './commits.ts';
 
@@ -14,6 +17,7 @@ export interface RunsContext {
   readonly sessions: Sessions;
   readonly commits: Commits;
   readonly commands: CommandRunner;
+  readonly texts: MessageTexts;
   /** Owns what these handlers start and do not wait for. */
   readonly owner: Owner;
   readonly report: (what: string, data: Readonly<Record<string, unknown>>) => void;
@@ -33,4 +37,32 @@ export interface CommandEnd {
   readonly exitCode: number | null;
   /** The last lines of what it printed, bounded. */
   readonly output: string;
+}
+
+/** A message of a run that is about to be sent, for this attempt. */
+export interface MessagePlace {
+  readonly run: Run;
+  readonly index: number;
+  readonly attempt: number;
+  /** As it is written. */
+  readonly text: string;
+}
+
+/** A text whose templates were filled in, or why that could not be done. */
+export type AdvanceText = NonNullable<Advance['text']>;
+
+/** Fills in the templates of a message when it is sent. Never rejects. */
+export interface MessageTexts {
+  fill(place: MessagePlace): Promise<AdvanceText>;
+}
+
+/** What templates may read outside the ledger. */
+export interface TextSources {
+  /**
+   * A variable that the profile of the agent has; for a schedule of a file, whose author owns the server, also one of the
+   * server's own environment. Never a secret of a profile: texts are kept and shown.
+   */
+  variable(name: string, agent: string, isFromFile: boolean): string | undefined;
+  /** A file below `cwd`, bounded. Never rejects. */
+  readFile(cwd: string, path: string): Promise<FileRead>;
 }

@@ -30,7 +30,7 @@ export interface TemplateValues {
   readonly zone: string;
   /** The result of the message before; of the first one, the last result of the run before; null: there is none. */
   readonly previousResult: string | null;
-  /** A variable of the server's environment. */
+  /** A variable that this message may have, if there is one. */
   readonly env: (name: string) => string | undefined;
   /** A file below the working directory, whose path is relative. Never rejects. */
   readonly readFile: (path: string) => Promise<FileRead>;
@@ -151,7 +151,9 @@ async function valueOf(part: TemplatePart, values: TemplateValues): Promise<Rend
     case 'env': {
       const value = values.env(part.name);
       return value === undefined
-        ? no(`{{env.${part.name}}}: the server's environment has no ${part.name}. Set it, or leave it out.`)
+        ? no(
+            `{{env.${part.name}}}: there is no ${part.name} for it; the agent's profile may say it in "env".`,
+          )
         : { ok: true, text: cut(value) };
     }
     case 'file':

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest';
+import { attemptCases } from './attempts.cases.ts';
 import { Bench } from './bench.ts';
 import { budgetCases } from './budget.cases.ts';
 import { hostileCases } from './hostile.cases.ts';
@@ -37,6 +38,7 @@ describe.concurrent('the product', () => {
   noticeCases(words);
   identityCases(words);
   hostileCases(words);
+  attemptCases(words);
   treeCases(words);
   budgetCases(words);
   waitingCases(words);

@@ -88,8 +88,9 @@ export class Scene {
   async run(
     agent: string,
     messages: RunFileInput['messages'],
+    more: Partial<RunFileInput> = {},
   ): Promise<{ runId: string; sessionId: string }> {
-    const body = { agent, cwd: this.directory, messages };
+    const body = { agent, cwd: this.directory, messages, ...more };
     const { runId } = await this.client.call('createRun', { body });
     const { sessionId = '' } = await this.client.call('getRun', { id: runId });
     this.#runSessions.push(sessionId);
@@ -161,6 +162,16 @@ export class Scene {
       return run.state === 'ended' && run;
     };
     return this.until(`${runId} has ended`, isOver, read);
+  }
+
+  /** The run as soon as it is as expected. */
+  runThat(what: string, runId: string, fits: (run: Run) => boolean): Promise<Run> {
+    const read = (): Promise<Run> => this.client.call('getRun', { id: runId });
+    const look = async (): Promise<Run | false> => {
+      const run = await read();
+      return fits(run) && run;
+    };
+    return this.until(what, look, read);
   }
 
   /** The root that a run's message is, once it was sent. */

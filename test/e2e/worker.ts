@@ -42,6 +42,8 @@ const work: readonly Rule[] = [
   on('^Spend half', spend(0.5), launch('child', 'Spend nothing.', 'worker'), say('Started.')),
   on('^Spend nothing', launch('grandchild', 'Spend more.', 'worker'), say('Deeper.')),
   on('^Spend more', say('I begin.'), until('spend'), spend(0.6), until('never')),
+  on('^Pay a little', spend(0.6), say('Paid.')),
+  on('^Pay more', spend(1.2), say('Paid again.')),
   on('^Grow a leaf', launch('leaf', forEver), until('never')),
 ];
 

@@ -1,4 +1,5 @@
 import type { PlannedMessage } from '../../src/ledger/session.ts';
+import type { MessageTexts } from '../../src/runs/ports.ts';
 import type { World } from './world.ts';
 
 const hourMs = 60 * 60_000;
@@ -17,4 +18,26 @@ export function planOf(world: World, name: string, length: number): PlannedMessa
     background: mayDetach && choices.chance(10) ? 'detach' : 'wait',
     ...(world.isCosting ? { budget: index % 2 === 0 ? { tokens: 40 } : { usd: 0.02 } } : {}),
   }));
+}
+
+/**
+ * Fills in the templates of a history: the label of a message, and behind it the number of a later attempt, so that every text
+ * of a history is one of a kind. Now and then a file is missing.
+ */
+export function simulatedTexts(world: World): MessageTexts {
+  return {
+    async fill({ attempt, text }) {
+      if (world.budgets.has('fills') && world.choices.chance(30)) {
+        world.budgets.spend('fills');
+        return { ok: false, message: 'a file is missing' };
+      }
+      return { ok: true, text: labelOf(text, attempt) };
+    },
+  };
+}
+
+/** `{{r0.1}}` is `r0.1` when it is sent first, and `r0.1~3` when it is sent for the third time. */
+function labelOf(text: string, attempt: number): string {
+  const label = text.replace(/^\{\{(.*)\}\}$/, '$1');
+  return attempt === 1 ? label : `${label}~${attempt}`;
 }

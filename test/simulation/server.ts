@@ -20,6 +20,7 @@ import type { OnHandOut } from './agent-driver.ts';
 import { SimulatedDrivers } from './agent-driver.ts';
 import type { Programs } from './programs.ts';
 import type { Action } from './scheduler.ts';
+import { simulatedTexts } from './plan.ts';
 import type { World } from './world.ts';
 
 /** Thrown at the fault point at which the server dies, so that nothing behind it is done. */
@@ -71,7 +72,8 @@ export class Server {
     const commits = new Commits(store, clock);
     const owner = new Owner('server', (_name, error) => report('owner.failed', { error: String(error) }));
     const commands = parts.programs.commands(() => this.#isAlive);
-    this.#runs = { store, clock, ids, sessions: this.sessions, commits, commands, owner, report };
+    const texts = simulatedTexts(world);
+    this.#runs = { store, clock, ids, sessions: this.sessions, commits, commands, texts, owner, report };
     this.#notifier = new Notifier({
       store,
       clock,

@@ -1,4 +1,4 @@
-import { StemmaError } from '../../base/errors.ts';
+import type { StemmaClient } from '../../client/stemma-client.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import type { Target } from '../follow.ts';
@@ -53,24 +53,43 @@ async function why(context: CliContext, args: readonly unknown[]): Promise<numbe
   const named = targetOf(requiredText(args[0], 'id'));
   const run = named.kind === 'run' ? await client.call('getRun', { id: named.id }) : undefined;
   const id = run ? currentMessage(run) : named.id;
+  if (run && id === undefined) return whyUnsent(context, run);
+  return whyOpen(context, client, id ?? named.id, run);
+}
+
+// Between two messages, and before the first, nothing is open that would hold it.
+function whyUnsent(context: CliContext, run: Run): number {
+  const { now, columns } = treeStyle(context);
+  if (context.isJson) context.document({ run });
+  else context.lines(runLines(run, columns, now));
+  return exitCodes.ok;
+}
+
+async function whyOpen(
+  context: CliContext,
+  client: StemmaClient,
+  id: string,
+  run: Run | undefined,
+): Promise<number> {
   const [about, view] = await Promise.all([
     client.call('getExecution', { id }),
     client.call('getTree', { id }),
   ]);
   const explanation = explain(about, view);
   const { now, columns } = treeStyle(context);
-  if (context.isJson) context.document(explanation);
+  if (context.isJson) context.document(run ? { ...explanation, run } : explanation);
   else {
-    if (run) context.lines(runLines(run, columns));
+    if (run) context.lines(runLines(run, columns, now));
     context.lines(explanationLines(explanation, now, columns));
   }
   return exitCodes.ok;
 }
 
-// A run is held by the message at which it stands: the last one that was sent.
-function currentMessage(run: Run): string {
-  const last = run.messages.flatMap((message) => message.attempts).at(-1);
-  if (last) return last.executionId;
-  const text = `The run ${run.id} is ${run.state} and has not sent a message yet.`;
-  throw new StemmaError('ILLEGAL_STATE', text, { state: run.state });
+// A run is held by the message at which it stands, if that is open.
+function currentMessage(run: Run): string | undefined {
+  const attempts = run.messages.flatMap((message) => message.attempts);
+  const current = attempts.find(({ executionId }) => executionId === run.currentId);
+  if (run.waiting?.for === 'retry') return undefined;
+  // Of one that has ended, the last one says how.
+  return current?.executionId;
 }

@@ -1,0 +1,54 @@
+import type { Queries } from '../api/ports.ts';
+import { largestLimit } from '../contract/page.ts';
+import { type Run as WireRun, runStates } from '../contract/run.ts';
+import { ask } from '../ledger/questions.ts';
+import type { RunWithMessages } from '../store/views.ts';
+import type { ApplicationContext } from './context.ts';
+import { asksForOthers, chosen, idOf, paging } from './list-filters.ts';
+import { toRun } from './wire-runs.ts';
+
+/** A run as the wire shows it, with what is read around it. */
+export async function shownRun(
+  { store }: Pick<ApplicationContext, 'store'>,
+  row: RunWithMessages,
+): Promise<WireRun> {
+  const { sessionId, scheduleId } = row.run;
+  const [session, schedule] = await Promise.all([
+    store.read(() => ask('session', sessionId)),
+    scheduleId === null ? undefined : store.read(() => ask('schedule', scheduleId)),
+  ]);
+  return toRun(row, { session, schedule });
+}
+
+/** The read side of runs. */
+export function createRunQueries(context: ApplicationContext): Pick<Queries, 'runs' | 'run'> {
+  const { views } = context;
+  return {
+    async runs(filter) {
+      if (asksForOthers(filter, ['project', 'state', 'session'])) return { items: [] };
+      const { state } = chosen('state', filter.state, runStates);
+      const { cursor, limit } = paging(filter, 'run');
+      // Whether one waits is said by what is read around it: all that are at work are looked at.
+      const isDerived = state === 'waiting' || state === 'running';
+      const page = await views.runs({
+        cursor,
+        limit: isDerived ? largestLimit : limit,
+        ...idOf('sessionId', 'session', filter.session),
+        ...(state === undefined ? {} : { state: isDerived ? 'running' : 'ended' }),
+        ...(filter.project === undefined ? {} : { project: filter.project }),
+      });
+      // The run of a background agent is its program, and shown as the agent.
+      const own = page.items.filter((row) => row.ownerId === null);
+      const rows = (await Promise.all(own.map((row) => views.run(row.id)))).flatMap((row) => row ?? []);
+      const all = await Promise.all(rows.map((row) => shownRun(context, row)));
+      const fitting = isDerived ? all.filter((row) => row.state === state) : all;
+      const items = fitting.slice(0, limit);
+      const next = fitting.length > limit ? items.at(-1)?.id : page.next;
+      return { items, ...(next === undefined ? {} : { nextCursor: next }) };
+    },
+    async run(id) {
+      const row = await views.run(id);
+      return row && shownRun(context, row);
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import type { Run as WireRun } from '../contract/run.ts';
+import { toInstant } from '../contract/text.ts';
+import type { Execution } from '../ledger/execution.ts';
+import { isClosed, isSettled, outcomeOf } from '../ledger/execution.ts';
+import { waitingFor } from '../ledger/limit.ts';
+import type { Schedule } from '../ledger/schedule.ts';
+import { fullName } from '../ledger/schedule.ts';
+import type { Run, Session } from '../ledger/session.ts';
+import { addUsage } from '../ledger/spending.ts';
+import type { RunWithMessages } from '../store/views.ts';
+import { at, present, toWaiting } from './wire.ts';
+
+/** What a run is shown with: its session, and its schedule if it has one. */
+export interface AroundRun {
+  readonly session: Session | undefined;
+  readonly schedule: Schedule | undefined;
+}
+
+/** A run with its messages, as the wire shows it. */
+export function toRun({ run, messages }: RunWithMessages, { session, schedule }: AroundRun): WireRun {
+  const waiting = waitingOf(run, messages, session);
+  const [first, ...rest] = run.budget ? messages.flatMap(({ spent }) => spent ?? []) : [];
+  return {
+    id: run.id,
+    project: run.project,
+    name: run.name,
+    sessionId: run.sessionId,
+    state: run.state === 'running' && waiting ? 'waiting' : run.state,
+    createdAt: toInstant(run.createdAt),
+    next: run.cursor,
+    messages: run.plan.map((planned, index) => ({
+      index,
+      text: planned.text,
+      attempts: messages.filter((row) => row.runIndex === index).map(attemptOf),
+    })),
+    ...present({
+      agent: session?.agent,
+      schedule: schedule && fullName(schedule),
+      instant: at(run.instant),
+      waiting,
+      currentId: run.currentId,
+      budget: run.budget,
+      spent: first && rest.reduce(addUsage, first),
+      outcome: run.outcome,
+      outcomeCode: run.outcomeCode,
+      endedAt: at(run.endedAt),
+    }),
+  };
+}
+
+/** A message's outcome is shown once it is closed, root or not. */
+function attemptOf(row: Execution): WireRun['messages'][number]['attempts'][number] {
+  const isOver = isSettled(row.state) && isClosed(row.state, row.open);
+  return {
+    executionId: row.id,
+    attempt: row.attempt,
+    state: row.state,
+    closed: row.closed,
+    ...(isOver ? { outcome: row.outcome ?? outcomeOf(row).outcome } : {}),
+  };
+}
+
+/**
+ * What a run waits for: the back-off of its message, what that message waits for, or the limit of its session, behind which
+ * results of the message wait.
+ */
+function waitingOf(
+  run: Run,
+  messages: readonly Execution[],
+  session: Session | undefined,
+): WireRun['waiting'] | null {
+  const current = messages.find(({ id }) => id === run.currentId);
+  if (run.state === 'ended' || !current) return null;
+  if (run.retryAt !== null) return waitingToRetry(run, current, run.retryAt);
+  if (current.closed) return null;
+  return toWaiting(current.waiting ?? (session?.limit ? waitingFor(session.limit) : null));
+}
+
+function waitingToRetry(run: Run, current: Execution, retryAt: number): WireRun['waiting'] {
+  const index = current.runIndex ?? 0;
+  const { code } = outcomeOf(current);
+  const { max = 0 } = run.plan[index]?.retry ?? {};
+  return {
+    for: 'retry',
+    since: toInstant(current.closedAt ?? current.createdAt),
+    until: toInstant(retryAt),
+    text: `message ${index + 1} failed (${code}) and is sent again: try ${run.tries + 1} of ${max + 1}`,
+  };
+}

@@ -1,0 +1,43 @@
+import type { AdvanceText, MessagePlace, MessageTexts, TextSources } from './ports.ts';
+import type { LedgerStore } from '../ledger/store.ts';
+import type { Asking } from '../ledger/questions.ts';
+import { ask } from '../ledger/questions.ts';
+import type { Run } from '../ledger/session.ts';
+import { renderTemplate } from '../schedules/templates.ts';
+
+/** Fills in the templates of messages with what the ledger knows, and with what `sources` can read. */
+export function messageTexts(store: LedgerStore, sources: TextSources): MessageTexts {
+  return {
+    async fill({ run, index, text }: MessagePlace): Promise<AdvanceText> {
+      const known = await store.read(() => knownFor(run, index));
+      const { agent = '', cwd = '' } = known.session ?? {};
+      const isFromFile = known.schedule?.origin === 'file';
+      return renderTemplate(text, {
+        scheduledFor: run.instant ?? run.createdAt,
+        zone: known.schedule?.definition.timezone ?? 'UTC',
+        previousResult: known.previousResult ?? null,
+        env: (name) => sources.variable(name, agent, isFromFile),
+        readFile: (path) => sources.readFile(cwd, path),
+      });
+    },
+  };
+}
+
+function* knownFor(run: Run, index: number) {
+  const { sessionId, scheduleId } = run;
+  const session = yield* ask('session', sessionId);
+  const schedule = scheduleId === null ? undefined : yield* ask('schedule', scheduleId);
+  const previousResult = index > 0 ? yield* resultOf(run, index - 1) : yield* resultOfLastRun(run);
+  return { session, schedule, previousResult };
+}
+
+/** What the agent said last because of a message: what it made of the results of what it had started goes before its first answer. */
+function* resultOf(run: Run, index: number): Asking<string | undefined> {
+  const latest = yield* ask('latestOfRun', run.id, index);
+  return latest && (yield* ask('lastAnswer', run.sessionId, latest.rootId));
+}
+
+function* resultOfLastRun({ scheduleId }: Run): Asking<string | undefined> {
+  const before = scheduleId === null ? undefined : yield* ask('lastRunOf', scheduleId);
+  return before && (yield* resultOf(before, before.cursor - 1));
+}
