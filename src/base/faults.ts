@@ -15,7 +15,9 @@ export type FaultPoint =
   | 'call.registered'
   | 'advance.before'
   | 'recover.step'
-  | 'notify.sent';
+  | 'notify.sent'
+  | 'agent.ending'
+  | 'agent.ended';
 
 let listener: ((point: FaultPoint) => void) | undefined;
 

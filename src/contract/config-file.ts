@@ -56,6 +56,13 @@ export const agentProfileInput = z
     questionTimeout: durationMs.optional().meta({
       description: 'With onQuestion: ask, how long a person has before the answer is no.',
     }),
+    idleTimeout: z
+      .union([z.literal('never'), durationMs])
+      .optional()
+      .meta({
+        description:
+          'How long its process may be of no use before it is ended; the next message goes on with the same conversation. Default 15m; "never" keeps it.',
+      }),
     usage: z.enum(['reported', 'estimated', 'none']).optional().meta({
       description:
         'Whether the agent tells what its turns use; "none": its figures are not taken, and a message with a budget is refused.',

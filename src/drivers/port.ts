@@ -94,6 +94,8 @@ export interface AgentProfile {
   readonly onQuestion?: 'deny' | 'allow' | 'ask';
   /** With `ask`: how long a person has before the answer is no. Milliseconds; default: as long as the message. */
   readonly questionTimeoutMs?: number;
+  /** How long its process may be of no use before it is ended, in milliseconds; 0: it is kept. Default 15 minutes. */
+  readonly idleMs?: number;
   /** How far its figures are to be trusted; `none`: they are not taken, and no budget is. Default: what its driver declares. */
   readonly usage?: 'reported' | 'estimated' | 'none';
   /** Where its scheduled runs work, if their schedule says nothing else. Default `exclusive`. */
@@ -222,6 +224,11 @@ export interface Conversation {
   screen?(): Promise<ScreenCommand | undefined>;
   /** Ends the background work that the agent runs by itself, where it can be told to. Its end comes as `taskEnded`. */
   stopTasks?(): Promise<void>;
+  /**
+   * Whether something that the agent left running by itself, of which it tells nothing, goes on: it would end with the
+   * agent's process. Absent: nobody can look.
+   */
+  hasLeftWork?(): Promise<boolean>;
   /** Stops listening. The agent lives on and can be adopted. */
   detach(): Promise<void>;
   /** Ends the agent's process and everything it started; `unkillable` when something survived SIGKILL. */

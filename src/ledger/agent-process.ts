@@ -19,6 +19,8 @@ export interface SessionOpened {
   readonly sessionId: SessionId;
   readonly nativeId: string;
   readonly node: string;
+  /** When to look whether its process is of any use, UTC milliseconds. Absent: it is kept. */
+  readonly idleAt?: number;
 }
 
 /** Writes down who it is and where it lives. A stopped session stays stopped: only a person begins it again. */
@@ -30,6 +32,7 @@ export function* sessionOpened(command: SessionOpened): Rule<boolean> {
   const state = session.state === 'stopped' ? 'stopped' : 'live';
   draft.add({ do: 'patchSession', id: session.id, set: { state, nativeId, node } });
   if (session.state !== state) tellState(draft, session, state);
+  if (command.idleAt !== undefined) draft.wake('idle', session.id, command.idleAt);
   return draft.done(true);
 }
 

@@ -47,6 +47,7 @@ export type WakeKind =
   | 'deadline'
   | 'heartbeat'
   | 'question'
+  | 'idle'
   | 'schedule'
   | 'occurrence'
   | 'notification'

@@ -94,6 +94,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const transcript = createTranscript(store.records, clock, (error) =>
     log.error({ err: error }, 'transcript'),
   );
+  const terminals = new TmuxTerminals({ clock, dataDir, order: parts.terminalOrder, report });
   const sessions = new Sessions({
     store,
     clock,
@@ -110,6 +111,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     prepare: (agent) =>
       prepareLaunches(agent, { clock, redaction, directory: configDirectory, env: process.env }),
     redact: (text) => redaction.text(text),
+    isWatched: (sessionId) => terminals.isWatched(sessionId),
     isStopping: () => parts.state() === 'stopping',
   });
   const commits = new Commits(store, clock);
@@ -145,7 +147,6 @@ export async function createApp(parts: AppParts): Promise<App> {
     agents,
     defaultCwd: process.cwd(),
   };
-  const terminals = new TmuxTerminals({ clock, dataDir, order: parts.terminalOrder, report });
   const stopClosing = closeTerminals(context, terminals);
   const feed = await createFeed(store, store.events);
   const wakeups = localWakeups({ store, clock, report });

@@ -41,7 +41,7 @@ export function completeProfile(
   const doubled = Object.keys(input.secrets ?? {}).find((variable) => input.env?.[variable] !== undefined);
   if (doubled !== undefined)
     throw wrong(`${key}.secrets.${doubled}`, 'is in env too; leave one of the two out.');
-  const { args = [], questionTimeout, home, secrets, ...rest } = input;
+  const { args = [], questionTimeout, idleTimeout, home, secrets, ...rest } = input;
   if (questionTimeout !== undefined && input.onQuestion !== 'ask')
     throw wrong(`${key}.questionTimeout`, 'is for onQuestion: ask; with anything else nobody is asked.');
   const paths = {
@@ -52,6 +52,7 @@ export function completeProfile(
     ...rest,
     ...paths,
     questionTimeoutMs: questionTimeout,
+    idleMs: idleTimeout === 'never' ? 0 : idleTimeout,
     name,
     command: [...command, ...args],
   };

@@ -8,6 +8,7 @@ import { endGroup } from './group.ts';
 import { LineTail } from './line-tail.ts';
 import { OutputRelease } from './output-release.ts';
 import { pause } from '../base/pause.ts';
+import { hasLeftBehind } from './left-behind.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
 
 /** Which program, and where its files are. `child` when this process is its parent. */
@@ -76,6 +77,11 @@ export class StdioProcess {
   /** Whether the program lives, by the process table. */
   isAlive(): boolean {
     return isAlive(this.identity);
+  }
+
+  /** Whether something that the program started and left goes on; it would end with the program. */
+  async hasLeftWork(): Promise<boolean> {
+    return hasLeftBehind(this.identity);
   }
 
   /**

@@ -40,6 +40,8 @@ export function wakeHandler(
         return handleDeadline(context, stopping, wake.target as ExecutionId);
       case 'question':
         return context.sessions.of(wake.target as SessionId).declineOverdue();
+      case 'idle':
+        return context.sessions.of(wake.target as SessionId).endIdle();
       case 'heartbeat':
         return handleHeartbeat(context, wake.target as ExecutionId);
       case 'schedule':

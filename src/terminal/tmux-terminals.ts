@@ -45,7 +45,7 @@ export class TmuxTerminals implements Terminals {
   readonly #dataDir: string;
   readonly #report: TerminalsOptions['report'];
   readonly #tmux: Tmux;
-  readonly #views = new Set<View>();
+  readonly #views = new Map<View, SessionId>();
   readonly #order: TerminalOrder;
 
   constructor({ clock, dataDir, order, report }: TerminalsOptions) {
@@ -69,6 +69,11 @@ export class TmuxTerminals implements Terminals {
       if (await this.#isLiving(owner)) return this.#show(owner, viewer, { isReadOnly: true });
       return { ok: false, message: 'its terminal is not open' };
     });
+  }
+
+  /** Whether anybody sees the session's terminal through this process. */
+  isWatched(owner: SessionId): boolean {
+    return [...this.#views.values()].includes(owner);
   }
 
   /** Begins the session's terminal, unless it lives. Answers why it could not, in a sentence for a person. */
@@ -104,7 +109,7 @@ export class TmuxTerminals implements Terminals {
   }
 
   detach(): void {
-    for (const view of this.#views) view.end();
+    for (const view of this.#views.keys()) view.end();
     this.#views.clear();
   }
 
@@ -117,7 +122,7 @@ export class TmuxTerminals implements Terminals {
       },
     };
     const opened = await openView(this.#tmux, owner, ended, how);
-    if (opened.ok) this.#views.add(opened.view);
+    if (opened.ok) this.#views.set(opened.view, owner);
     return opened;
   }
 

@@ -1,33 +1,15 @@
 import type { TurnId } from '../base/ids.ts';
-import type {
-  AgentProfile,
-  Capabilities,
-  Conversation,
-  Driver,
-  DriverEvent,
-  Opened,
-  OpenRequest,
-} from '../drivers/port.ts';
+import type { AgentProfile, Driver, DriverEvent, Opened, OpenRequest } from '../drivers/port.ts';
 import { processGone, sessionOpened } from '../ledger/agent-process.ts';
 import { ask } from '../ledger/questions.ts';
 import type { Session } from '../ledger/session.ts';
+import { idleMsOf } from './idle.ts';
+import type { OpenSession } from './open-session.ts';
 import { observe } from './observe.ts';
 import type { TurnsContext } from './ports.ts';
 import { resolveAfterOpen } from './recovery.ts';
 import { redacted } from './redacted.ts';
 import { unhonoured, whyUnusable } from './unhonoured.ts';
-
-/** A conversation that is open in this process. */
-export interface OpenSession {
-  readonly profile: AgentProfile;
-  readonly conversation: Conversation;
-  readonly driver: Driver;
-}
-
-/** What this conversation can prove: what its driver declares, unless its program turned out to be able to less. */
-export function capabilitiesOf({ conversation, driver }: OpenSession): Capabilities {
-  return conversation.capabilities ?? driver.capabilities;
-}
 
 /** Why a conversation could not be opened. */
 export type NotOpened = Pick<Extract<Opened, { ok: false }>, 'code' | 'message'>;
@@ -110,7 +92,7 @@ export async function openConversation(
   });
   await drain();
   isSettled = true;
-  if (!early.isDead) await tellOpened(context, session, opened.conversation);
+  if (!early.isDead) await tellOpened(context, session, current);
   return { ok: true, open: current, pending, isDead: early.isDead };
 }
 
@@ -183,9 +165,13 @@ async function openDriver(
 async function tellOpened(
   { store, clock, node }: TurnsContext,
   { id: sessionId }: Session,
-  { nativeId }: Conversation,
+  open: OpenSession,
 ): Promise<void> {
-  await store.decide(() => sessionOpened({ now: clock.now(), sessionId, nativeId, node }));
+  const { nativeId } = open.conversation;
+  const afterMs = idleMsOf(open);
+  const now = clock.now();
+  const idle = afterMs === undefined ? {} : { idleAt: now + afterMs };
+  await store.decide(() => sessionOpened({ now, sessionId, nativeId, node, ...idle }));
 }
 
 async function requestFor(

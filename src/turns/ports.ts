@@ -24,6 +24,8 @@ export interface TurnsContext {
   }) => Promise<PrepareLaunch | undefined>;
   /** A text without the values of secrets: nothing that an agent says is kept or told without it. */
   readonly redact: (text: string) => string;
+  /** Whether a person looks at the agent's own screen of this session now. */
+  readonly isWatched: (sessionId: SessionId) => boolean;
   /** Whether the server is stopping: what fails now says nothing about an agent. */
   readonly isStopping: () => boolean;
   /** Something an operator should see; never throws. */

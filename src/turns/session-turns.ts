@@ -13,8 +13,11 @@ import type { Session } from '../ledger/session.ts';
 import type { Turn } from '../ledger/turn.ts';
 import type { Death } from './death.ts';
 import { buryAgent } from './death.ts';
-import type { NotOpened, OpenSession } from './opening.ts';
-import { capabilitiesOf, openConversation } from './opening.ts';
+import type { OpenSession } from './open-session.ts';
+import { capabilitiesOf } from './open-session.ts';
+import type { NotOpened } from './opening.ts';
+import { openConversation } from './opening.ts';
+import { mayEndIdle } from './idle.ts';
 import { observe } from './observe.ts';
 import type { TurnsContext } from './ports.ts';
 import { Sending } from './sending.ts';
@@ -171,6 +174,20 @@ export class SessionTurns {
     });
   }
 
+  /** Ends an agent's process that is of no use: the next text opens the conversation again, as if the process had died. */
+  endIdle(): Promise<void> {
+    return this.#serial.run(async () => {
+      const session = await this.#session();
+      if (session?.state !== 'live' || this.#isDetached) return;
+      const open = await this.#ensureOpen(session, true);
+      const isHeard = this.#unheard === 0;
+      if (!open || !(await mayEndIdle(this.#context, this.sessionId, open, !isHeard))) return;
+      // What it says from here on would be lost with it; a text that comes now waits behind us, and opens it again.
+      if (this.#unheard > 0 || (await this.#end('nothing needed it')) !== 'dead')
+        await mayEndIdle(this.#context, this.sessionId, open, true);
+    });
+  }
+
   /** Stops listening; the agent lives on. */
   detach(): Promise<void> {
     this.#isDetached = true;
@@ -241,7 +258,9 @@ export class SessionTurns {
       return 'unkillable';
     }
     this.#open = undefined;
+    reach('agent.ending');
     const result = open ? await open.conversation.end() : 'dead';
+    reach('agent.ended');
     if (result === 'dead') {
       this.#sending.ended();
       await this.#bury(open?.conversation, { reason });

@@ -3,7 +3,7 @@ import type { SessionId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
 import { ask } from '../ledger/questions.ts';
 import { claimSteer, resolveSteer } from '../ledger/steer.ts';
-import { capabilitiesOf, type OpenSession } from './opening.ts';
+import { capabilitiesOf, type OpenSession } from './open-session.ts';
 import type { TurnsContext } from './ports.ts';
 
 /** Puts what is owed to the running turn into it, where the driver can prove that it was taken up. One text at a time. */

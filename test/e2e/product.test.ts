@@ -3,6 +3,7 @@ import { attemptCases } from './attempts.cases.ts';
 import { Bench } from './bench.ts';
 import { budgetCases } from './budget.cases.ts';
 import { hostileCases } from './hostile.cases.ts';
+import { idleAgents, idleCases } from './idle.cases.ts';
 import { identityCases } from './identity.cases.ts';
 import { noticeCases } from './notices.cases.ts';
 import { restartCases } from './restart.cases.ts';
@@ -22,7 +23,7 @@ import { worker } from './worker.ts';
 let bench: Bench;
 
 beforeAll(async () => {
-  bench = await Bench.open({ worker, ...brokenAgents, ...waitingAgents });
+  bench = await Bench.open({ worker, ...brokenAgents, ...waitingAgents, ...idleAgents });
 }, 180_000);
 
 afterAll(() => bench.close(), 180_000);
@@ -42,4 +43,5 @@ describe.concurrent('the product', () => {
   treeCases(words);
   budgetCases(words);
   waitingCases(words);
+  idleCases(words);
 });

@@ -17,6 +17,7 @@ import { enqueue, enqueueBelow } from '../../src/ledger/enqueue.ts';
 import { decideLimit } from '../../src/ledger/limit.ts';
 import { markWritten, moveTurn, takeLane } from '../../src/ledger/lane.ts';
 import { launch } from '../../src/ledger/launch.ts';
+import { isIdle } from '../../src/ledger/idle.ts';
 import { detach, redeliver, waiveNotice } from '../../src/ledger/notice-actions.ts';
 import { openSession } from '../../src/ledger/open-session.ts';
 import { sendFailed } from '../../src/ledger/send-failed.ts';
@@ -55,6 +56,7 @@ export const ledgerRules = {
   groupFailed,
   groupSent,
   heartbeat,
+  isIdle,
   launch,
   markPosition,
   markWritten,

@@ -215,6 +215,7 @@ async function recovered(scene: Scene) {
     redact: (text: string) => text,
     directory: () => '/',
     transcript: { append: () => undefined },
+    isWatched: () => false,
     isStopping: () => false,
     report: () => undefined,
   };

@@ -23,6 +23,9 @@ import type { Action } from './scheduler.ts';
 import { simulatedTexts } from './plan.ts';
 import type { World } from './world.ts';
 
+/** How long the process of an agent may be of no use, in milliseconds. */
+const idleAfterMs = 10 * 60_000;
+
 /** Thrown at the fault point at which the server dies, so that nothing behind it is done. */
 class Crash extends Error {}
 
@@ -215,15 +218,18 @@ export class Server {
       report,
       agent: (name) => {
         const kind = kinds.get(name);
-        return (
-          kind && { profile: { name, driver: name, command: [name] }, driver: this.#drivers.driverOf(kind) }
-        );
+        if (!kind) return undefined;
+        // Where a person may type at any moment, nobody can say that the process is of no use.
+        const idleMs = kind.hasScreen ? 0 : idleAfterMs;
+        const profile = { name, driver: name, command: [name], idleMs };
+        return { profile, driver: this.#drivers.driverOf(kind) };
       },
       tools: () => undefined,
       prepare: async () => undefined,
       redact: (text) => text,
       directory: (sessionId) => sessionId,
       transcript: { append: () => undefined },
+      isWatched: () => false,
       isStopping: () => false,
     };
   }

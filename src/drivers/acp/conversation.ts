@@ -1,7 +1,16 @@
 import { AGENT_METHODS } from '@agentclientprotocol/sdk';
 import type { StdioProcess } from '../../processes/stdio-process.ts';
-import type { Conversation, Delivery, Evidence, Located, OpenRequest, SendOutcome } from '../port.ts';
+import type {
+  Capabilities,
+  Conversation,
+  Delivery,
+  Evidence,
+  Located,
+  OpenRequest,
+  SendOutcome,
+} from '../port.ts';
 import { Garbage, mostUnheardBytes } from '../../processes/garbage.ts';
+import { capabilities } from './capabilities.ts';
 import { type Message, readMessage, writeMessage } from './messages.ts';
 import { refusal } from './opening.ts';
 import { Permissions } from './permissions.ts';
@@ -84,6 +93,14 @@ export class AcpConversation implements Conversation {
   /** Prompts without an answer that the agent shows work on: their texts were taken up. */
   takenUp(): string[] {
     return [...this.#log.prompts.keys()].filter((id) => this.#tracker.get(id)?.hasStarted);
+  }
+
+  get capabilities(): Capabilities {
+    return { ...capabilities, resume: this.#log.session?.isKept ? 'always' : 'never' };
+  }
+
+  hasLeftWork(): Promise<boolean> {
+    return this.#process.hasLeftWork();
   }
 
   /** How far the output was read. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { launchStdio } from '../../processes/durable-stdio.ts';
 import type { AgentProfile, Driver, Probe } from '../port.ts';
+import { capabilities } from './capabilities.ts';
 import { environmentOf, lastWords, openConversation, shortcomings } from './open.ts';
 import { versionWarning } from './known-agents.ts';
 import { Opening } from './opening.ts';
@@ -28,18 +29,7 @@ export function acpDriver(options: AcpDriverOptions): Driver {
   const { clock, openingMs = 60_000, stopping = new AbortController().signal } = options;
   return {
     kind: 'acp',
-    capabilities: {
-      steer: 'none',
-      negativeProof: 'none',
-      turnEnd: 'protocol',
-      backgroundTasks: false,
-      wakesByItself: false,
-      promptCancelsBackground: false,
-      resume: 'whereOffered',
-      locatesCalls: 'byOrder',
-      limits: true,
-      usage: 'whereOffered',
-    },
+    capabilities,
     honours: ['model', 'home', 'onQuestion', 'questionTimeoutMs', 'secrets', 'version'],
     probe: (profile) => probe(profile, clock),
     open: (request) => openConversation(request, { clock, openingMs, stopping }),

@@ -175,7 +175,8 @@ async function openIn(
   const { session, agent } = opened;
   const { id, at } = session;
   const bornAt = request.nativeId === undefined ? clock.now() : log.bornAt;
-  log.append({ t: 'session', id, at, ...(bornAt === undefined ? {} : { bornAt }) });
+  const isKept = agent.canLoad || agent.canResume;
+  log.append({ t: 'session', id, at, isKept, ...(bornAt === undefined ? {} : { bornAt }) });
   conversation = new AcpConversation(process, log, request, { id, from: at, floor: at });
   for (const what of opening.noise) conversation.noise(what);
   for (const what of shortcomings(agent, request.profile)) conversation.noise(what);

@@ -28,8 +28,14 @@ const knownFate = z.enum(['consumed', 'absent']);
 const entry = z.discriminatedUnion('t', [
   /** A process is about to be launched; its output begins at this position. */
   z.object({ t: z.literal('process'), base: z.number() }),
-  /** The conversation is open; everything before `at` was the opening. `bornAt`: when it began, UTC milliseconds. */
-  z.object({ t: z.literal('session'), id: z.string(), at: z.number(), bornAt: z.number().optional() }),
+  /** It is open; all before `at` was the opening. `bornAt`: when it began, UTC milliseconds. `isKept`: it can be loaded. */
+  z.object({
+    t: z.literal('session'),
+    id: z.string(),
+    at: z.number(),
+    bornAt: z.number().optional(),
+    isKept: z.boolean().optional(),
+  }),
   /** A prompt is about to be written; `at` is how far the output had been read. */
   z.object({ t: z.literal('prompt'), id: z.string(), at: z.number(), hash: z.string() }),
   z.object({ t: z.literal('wrote'), id: z.string(), outcome: z.enum(['written', 'refused']) }),
@@ -74,7 +80,7 @@ const spareLines = 1000;
 export class SentLog {
   readonly #file: string;
   base = 0;
-  session: { readonly id: string; readonly at: number } | undefined;
+  session: { readonly id: string; readonly at: number; readonly isKept: boolean } | undefined;
   /** When the conversation began, UTC milliseconds, whichever process serves it. */
   bornAt: number | undefined;
   /** Prompts of the current process, oldest first. */
@@ -210,7 +216,7 @@ export class SentLog {
       case 'process':
         return this.#turnPage(noted.base);
       case 'session':
-        this.session = { id: noted.id, at: noted.at };
+        this.session = { id: noted.id, at: noted.at, isKept: noted.isKept ?? false };
         this.bornAt = noted.bornAt;
         return;
       case 'prompt':

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { Garbage } from '../../processes/garbage.ts';
 import type { StdioProcess } from '../../processes/stdio-process.ts';
+import { refused } from '../outcomes.ts';
 import type {
   Capabilities,
   Conversation,
@@ -19,7 +20,7 @@ import { Questions } from './questions.ts';
 import type { SentLog } from './sent-log.ts';
 import { hasQueued, liveTasks } from './state.ts';
 import { ClaudeStream } from './stream.ts';
-import { refused, Texts } from './texts.ts';
+import { Texts } from './texts.ts';
 import { readLine, type Signal } from './wire.ts';
 
 /** What a conversation is made of. `from` is where its output is read on from; events up to `floor` are known. */
@@ -192,6 +193,10 @@ export class ClaudeConversation implements Conversation {
     this.#isMuted = true;
     this.#controls.giveUp();
     this.#parts.process.close();
+  }
+
+  hasLeftWork(): Promise<boolean> {
+    return this.#parts.process.hasLeftWork();
   }
 
   async end(): Promise<'dead' | 'unkillable'> {

@@ -1,4 +1,5 @@
 import type { StdioProcess } from '../../processes/stdio-process.ts';
+import { refused } from '../outcomes.ts';
 import type { Delivery, Evidence, SendOutcome } from '../port.ts';
 import type { Controls } from './controls.ts';
 import { evidenceOf } from './evidence.ts';
@@ -144,9 +145,4 @@ export class Texts {
 
 function cancellation(uuid: string): Readonly<Record<string, unknown>> {
   return { subtype: 'cancel_async_message', message_uuid: uuid };
-}
-
-/** A text that the agent provably never got. */
-export function refused(reason: string): SendOutcome {
-  return { outcome: 'refused', reason };
 }

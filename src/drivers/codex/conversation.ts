@@ -1,5 +1,6 @@
 import { Serial } from '../../base/serial.ts';
 import { pause } from '../../base/pause.ts';
+import { refused } from '../outcomes.ts';
 import type {
   Conversation,
   Delivery,
@@ -91,6 +92,10 @@ export class CodexConversation implements Conversation {
     this.#thread.close();
   }
 
+  async hasLeftWork(): Promise<boolean> {
+    return this.#thread.link.hasLeftWork();
+  }
+
   end(): Promise<'dead' | 'unkillable'> {
     return endThread(this.#thread);
   }
@@ -178,10 +183,6 @@ export class CodexConversation implements Conversation {
       await pause(thread.clock, betweenLooksMs);
     }
   }
-}
-
-function refused(reason: string): Extract<SendOutcome, { outcome: 'refused' }> {
-  return { outcome: 'refused', reason };
 }
 
 function toInput(text: string): unknown {

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { Serial } from '../../base/serial.ts';
 import { endGroup } from '../../processes/group.ts';
 import { pause } from '../../base/pause.ts';
+import { hasLeftBehind } from '../../processes/left-behind.ts';
 import { isAlive, type ProcessIdentity } from '../../processes/process-identity.ts';
 import { type AppServer, findAppServer, openAppServer, type ServerOpened } from './app-server.ts';
 import type { ServerPlace } from './environment.ts';
@@ -92,6 +93,11 @@ export class ServerLink {
   /** Whether conversations may still be opened on it. */
   get isOpen(): boolean {
     return this.#state === 'open';
+  }
+
+  /** Whether anything that its agents have left running goes on; it would end with the server. */
+  hasLeftWork(): boolean {
+    return this.#leader !== undefined && hasLeftBehind(this.#leader);
   }
 
   /** Stops telling the route. The connection goes with the last one; the server stays. */

@@ -1,4 +1,6 @@
 import { pause } from '../../base/pause.ts';
+import { hasLeftBehind } from '../../processes/left-behind.ts';
+import { refused } from '../outcomes.ts';
 import type {
   Capabilities,
   Conversation,
@@ -66,6 +68,10 @@ export class OpencodeConversation implements Conversation {
   async stopTasks(): Promise<void> {
     for (const taskId of Object.keys(this.#session.state.tasks))
       await this.#session.api.call('POST', `/session/${taskId}/abort`);
+  }
+
+  async hasLeftWork(): Promise<boolean> {
+    return hasLeftBehind(this.#session.server.identity);
   }
 
   async detach(): Promise<void> {
@@ -167,8 +173,4 @@ export class OpencodeConversation implements Conversation {
       await pause(session.clock, betweenLooksMs);
     }
   }
-}
-
-function refused(reason: string): Extract<SendOutcome, { outcome: 'refused' }> {
-  return { outcome: 'refused', reason };
 }

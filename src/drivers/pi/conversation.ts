@@ -1,5 +1,6 @@
 import { within } from '../../base/pause.ts';
 import type { StdioProcess } from '../../processes/stdio-process.ts';
+import { refused } from '../outcomes.ts';
 import type {
   Conversation,
   Delivery,
@@ -33,7 +34,7 @@ export class PiConversation implements Conversation {
   readonly #dialogs: Dialogs;
   readonly #leftover: Leftover;
   readonly #flood: Flood;
-  /** The write of the last text: until it is over nobody can say whether pi has it. */
+  /** The write of the last text: until it is over nobody knows. */
   #writing: Promise<unknown> = Promise.resolve();
   readonly #answered = new Map<string, () => void>();
   /** What was asked for while an old output was read again; it is asked when that is done. */
@@ -70,12 +71,12 @@ export class PiConversation implements Conversation {
     if (this.#tracker.hasAnswered && !this.#parts.log.isKept) this.#note({ t: 'kept' });
   }
 
-  /** Something in the output was no line that can be read; so many bytes of it. */
+  /** Something in the output was no line; so many bytes of it. */
   hearNoise(what: string, bytes: number): void {
     if (this.#flood.mayTell(bytes)) this.noise(what);
   }
 
-  /** Something about the process made no sense, or should be seen by a person: it is told, and changes nothing. */
+  /** Something that a person should see: it is told, and changes nothing. */
   noise(what: string): void {
     this.#tracker.say({ type: 'noise', what });
   }
@@ -164,6 +165,10 @@ export class PiConversation implements Conversation {
     this.#isMuted = true;
     this.#leftover.stop();
     this.#parts.process.close();
+  }
+
+  hasLeftWork(): Promise<boolean> {
+    return this.#parts.process.hasLeftWork();
   }
 
   async end(): Promise<'dead' | 'unkillable'> {
@@ -291,8 +296,4 @@ export class PiConversation implements Conversation {
       },
     });
   }
-}
-
-function refused(reason: string): SendOutcome {
-  return { outcome: 'refused', reason };
 }

@@ -64,6 +64,19 @@ describe('the dialogs of extensions', () => {
     expect(said).toEqual(['settled', 'ask a']);
   });
 
+  it('tells of no going on while a limit is waited for, whatever is asked and answered meanwhile', () => {
+    const told = talk();
+    told.dialogs.goLive();
+    told.dialogs.take(question('a'), 'turn');
+    told.running = undefined;
+    expect(told.dialogs.answer('a', 'yes')).toBe(true);
+    told.dialogs.take(question('b'), 'turn');
+    expect(told.said).toEqual(['ask a', 'reply a']);
+    told.running = 'turn';
+    told.dialogs.askAgain();
+    expect(told.said.slice(2)).toEqual(['ask b']);
+  });
+
   it('says nothing of a question that was answered in a turn long over', () => {
     const { dialogs, said } = talk(['a']);
     dialogs.take(question('a'), 'earlier');

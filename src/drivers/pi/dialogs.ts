@@ -11,7 +11,7 @@ export interface DialogsOwner {
   readonly onSettled: () => void;
   /** Whether this one was answered before, by us or by who had this conversation before us. */
   readonly wasReplied: (id: string) => boolean;
-  /** Whether this turn still runs and waits for no limit: only then is anything to be said of what an old output asks. */
+  /** Whether this turn still runs and waits for no limit: only then is anything to be said of what it asks. */
   readonly mayTell: (turnId: string) => boolean;
   readonly reply: (id: string, said: Reply) => void;
 }
@@ -44,22 +44,23 @@ export class Dialogs {
       return;
     }
     if (reply) return this.#whenLive(() => this.#owner.reply(id, reply));
-    this.#open.set(id, { question, turnId: turnId ?? '' });
-    if (!this.#held) this.#owner.onAsk(shown(question));
+    const asked = { question, turnId: turnId ?? '' };
+    this.#open.set(id, asked);
+    if (!this.#held && this.#owner.mayTell(asked.turnId)) this.#owner.onAsk(shown(question));
   }
 
   /** A person chose. False when the question is not open, or this is none of its choices. */
   answer(id: string, choice: string): boolean {
     const open = this.#open.get(id);
     const reply = open && choose(open.question, choice);
-    return reply !== undefined && this.#settle(id, reply);
+    return open !== undefined && reply !== undefined && this.#settle(id, open.turnId, reply);
   }
 
   /** The turn is being stopped, and nobody is asked any more. */
   dismissAll(): void {
-    const ids = [...this.#open.keys()];
+    const all = [...this.#open];
     this.#open.clear();
-    for (const id of ids) this.#settle(id, dismissed(id));
+    for (const [id, { turnId }] of all) this.#settle(id, turnId, dismissed(id));
   }
 
   /** The turn ended, or (without a turn) the process: its questions are void. */
@@ -83,10 +84,11 @@ export class Dialogs {
     if (next && !this.#held && this.#owner.mayTell(next.turnId)) this.#owner.onAsk(shown(next.question));
   }
 
-  #settle(id: string, reply: Reply): boolean {
+  #settle(id: string, turnId: string, reply: Reply): boolean {
     this.#open.delete(id);
     this.#whenLive(() => this.#owner.reply(id, reply));
-    this.#owner.onSettled();
+    // A turn that waits for a limit as well does not go on by an answer.
+    if (this.#owner.mayTell(turnId)) this.#owner.onSettled();
     // Of several that were open, the others still are.
     this.askAgain();
     return true;

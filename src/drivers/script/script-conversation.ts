@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { Clock } from '../../base/clock.ts';
 import { minimalEnvironment, resolveProgram } from '../../processes/command.ts';
 import { endGroups } from '../../processes/group.ts';
+import { refused } from '../outcomes.ts';
 import type {
   Conversation,
   Delivery,
@@ -71,10 +72,10 @@ export class ScriptConversation implements Conversation {
   }
 
   async start(delivery: Delivery): Promise<SendOutcome> {
-    if (this.#starting || this.#current || this.#unreported.length > 0) return refuse('a turn is running');
-    if (this.#isEnding || this.#isSilent) return refuse('the conversation was left');
+    if (this.#starting || this.#current || this.#unreported.length > 0) return refused('a turn is running');
+    if (this.#isEnding || this.#isSilent) return refused('the conversation was left');
     this.#starting = this.#launch(delivery)
-      .catch((error: unknown) => refuse(error instanceof Error ? error.message : String(error)))
+      .catch((error: unknown) => refused(error instanceof Error ? error.message : String(error)))
       .finally(() => {
         this.#starting = undefined;
       });
@@ -82,7 +83,7 @@ export class ScriptConversation implements Conversation {
   }
 
   async steer(): Promise<SendOutcome> {
-    return refuse('a script reads its input once, at its start');
+    return refused('a script reads its input once, at its start');
   }
 
   async withdraw(): Promise<'unknown'> {
@@ -141,11 +142,11 @@ export class ScriptConversation implements Conversation {
   async #launch(delivery: Delivery): Promise<SendOutcome> {
     const { request, root, clock } = this.#options;
     const permit = await request.prepareLaunch?.();
-    if (permit?.ok === false) return refuse(permit.message);
+    if (permit?.ok === false) return refused(permit.message);
     const env = { ...environmentOf(request), ...permit?.env };
     const [name = '', ...args] = request.profile.command;
     const program = await resolveProgram(name, env, request.cwd);
-    if (!program.ok) return refuse(program.message);
+    if (!program.ok) return refused(program.message);
     await this.#prune();
     const plan = {
       number: this.#nextNumber(),
@@ -156,7 +157,7 @@ export class ScriptConversation implements Conversation {
       cwd: request.cwd,
     };
     const launched = await launchTurn(root, plan, clock);
-    if (!launched.ok) return refuse(launched.message);
+    if (!launched.ok) return refused(launched.message);
     this.#turns.push(launched.turn);
     this.#unreported.push({ turn: launched.turn, child: launched.child });
     this.begin();
@@ -225,10 +226,6 @@ export class ScriptConversation implements Conversation {
     this.#position = event.position;
     this.#options.request.emit(event);
   }
-}
-
-function refuse(reason: string): SendOutcome {
-  return { outcome: 'refused', reason };
 }
 
 function environmentOf({ profile, tools, sessionId }: OpenRequest): Record<string, string> {

@@ -3,6 +3,7 @@ import { pause } from '../../base/pause.ts';
 import { Serial } from '../../base/serial.ts';
 import { isAlive, type ProcessIdentity } from '../../processes/process-identity.ts';
 import type { TmuxTerminals } from '../../terminal/tmux-terminals.ts';
+import { refused } from '../outcomes.ts';
 import type {
   Conversation,
   Delivery,
@@ -285,8 +286,4 @@ export class ScreenConversation implements Conversation {
     this.#parts.feed.close();
     this.#screen.close();
   }
-}
-
-function refused(reason: string): Extract<SendOutcome, { outcome: 'refused' }> {
-  return { outcome: 'refused', reason };
 }
