@@ -5,6 +5,7 @@ import type { Choice, Choose, Context } from '../choice.ts';
 import type { Turn } from '../../../src/ledger/turn.ts';
 import { freshOf, hasWork, isRare, node, one, runningName, sessionOf, unendedTurns } from '../choice.ts';
 import { personSends } from './messages.ts';
+import { idleMs } from './wakes.ts';
 
 const statuses = ['succeeded', 'succeeded', 'succeeded', 'failed', 'interrupted', 'lost'] as const;
 
@@ -194,7 +195,7 @@ export const sessionOpens: Choose = (context) => {
   return {
     call: {
       rule: 'sessionOpened',
-      command: { now, sessionId: session.id, nativeId: `conversation ${now}`, node },
+      command: { now, sessionId: session.id, nativeId: `conversation ${now}`, node, idleAt: now + idleMs },
     },
   };
 };

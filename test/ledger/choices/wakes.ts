@@ -8,6 +8,9 @@ import type { Choice, Choose, Context } from '../choice.ts';
 import { freshOf, node, one } from '../choice.ts';
 import { filledBy } from './messages.ts';
 
+/** How long a process may be of no use, in milliseconds. */
+export const idleMs = 60_000;
+
 /** A wake-up that is due is handled as the server handles it, and is finished when its handler is done. */
 export const wakeFires: Choose = (context) => {
   const due = [...context.state.wakes.values()].filter((wake) => wake.at <= context.now);
@@ -30,6 +33,8 @@ function handled(context: Context, wake: WakeRow): Choice | undefined {
       const command = { now: context.now, sessionId: wake.target as SessionId };
       return { call: { rule: 'overdueQuestion', command } };
     }
+    case 'idle':
+      return processIsIdle(context, wake.target as SessionId);
     // Nothing here has a schedule.
     case 'schedule':
     case 'occurrence':
@@ -57,6 +62,19 @@ function sessionLooks(context: Context, sessionId: SessionId): Choice {
       const taken = came.as === 'decided' ? (came.value as LaneTaken) : undefined;
       if (!taken || taken.taken || taken.why !== 'busy') return undefined;
       return { call: { rule: 'claimSteer', command: { now, sessionId, fresh: freshOf(context) } } };
+    },
+  };
+}
+
+/** A process of no use is ended. */
+function processIsIdle(context: Context, sessionId: SessionId): Choice {
+  const { now, b } = context;
+  return {
+    call: { rule: 'isIdle', command: { now, sessionId, afterMs: idleMs, isInUse: b % 8 === 0 } },
+    follow: (came) => {
+      if (came.as !== 'decided' || came.value !== true) return undefined;
+      const command = { now, sessionId, reason: 'nothing needed it', fresh: freshOf(context) };
+      return { call: { rule: 'agentExited', command } };
     },
   };
 }
