@@ -36,7 +36,7 @@ test('the same is read that was written, and a line torn by a death counts for n
   appendFileSync(join(directory, 'sent.log'), 'not json\n{"t":"prompt","id":"d3"');
   const again = new SentLog(directory);
   expect(again.base).toBe(10);
-  expect(again.session).toEqual({ id: 'ünique', at: 50 });
+  expect(again.session).toEqual({ id: 'ünique', at: 50, isKept: false });
   expect([...again.prompts.values()]).toEqual([
     { id: 'd1', at: 50, hash: hashOf('d1'), outcome: 'written', end: 80, usd: 0.8 },
     { id: 'd2', at: 90, hash: 'x', outcome: 'intended' },
