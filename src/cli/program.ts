@@ -9,6 +9,7 @@ import { addAgentVerbs } from './verbs/agents.ts';
 import { addDemoVerbs } from './verbs/demo.ts';
 import { addExecVerb } from './verbs/exec.ts';
 import { addExecutionVerbs } from './verbs/executions.ts';
+import { addImportVerbs } from './verbs/import.ts';
 import { addInitVerb } from './verbs/init.ts';
 import { addListVerb } from './verbs/list.ts';
 import { addNoticeVerbs } from './verbs/notices.ts';
@@ -118,6 +119,7 @@ const verbs: readonly ((registrar: Registrar) => void)[] = [
   addSessionVerbs,
   addNoticeVerbs,
   addAgentVerbs,
+  addImportVerbs,
 ];
 
 const exitHelp = `

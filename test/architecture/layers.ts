@@ -21,6 +21,7 @@ export const places: readonly Place[] = [
   { path: 'base', may: [] },
   { path: 'ledger', may: ['base'] },
   { path: 'schedules/rule', may: ['base'] },
+  { path: 'schedules/crontab', may: ['base', 'schedules/rule'] },
   { path: 'schedules/templates.ts', may: ['base'] },
   { path: 'contract', may: ['base', 'schedules/rule', 'schedules/templates.ts'] },
   { path: 'drivers/port.ts', may: ['base'] },
@@ -74,7 +75,7 @@ export const places: readonly Place[] = [
   { path: 'api', may: ['base', 'contract', 'api/ports.ts'] },
   { path: 'mcp', may: ['base', 'contract', 'mcp/ports.ts'] },
   { path: 'client', may: ['base', 'contract'] },
-  { path: 'cli', may: ['base', 'contract', 'client', 'schedules/rule'] },
+  { path: 'cli', may: ['base', 'contract', 'client', 'schedules/rule', 'schedules/crontab'] },
 ];
 
 /** The folder that may import everything, and that nothing imports. */
