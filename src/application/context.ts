@@ -4,6 +4,7 @@ import type { TokenSigner } from '../base/tokens.ts';
 import type { AgentProfileInput } from '../contract/config-file.ts';
 import type { AgentProfile, Driver } from '../drivers/port.ts';
 import type { Launcher } from '../launching/launcher.ts';
+import type { TurnLimits } from '../ledger/line.ts';
 import type { Decided, LedgerStore } from '../ledger/store.ts';
 import type { Commits } from '../runs/commits.ts';
 import type { Stopping } from '../runs/stopping.ts';
@@ -26,6 +27,8 @@ export interface ApplicationContext {
   readonly commits: Commits;
   readonly signer: TokenSigner;
   readonly agents: AgentDirectory;
+  /** How many turns may run at once. */
+  readonly limits: TurnLimits | undefined;
   /** Where a session runs when nobody says. */
   readonly defaultCwd: string;
 }

@@ -11,7 +11,7 @@ import type { Session } from '../ledger/session.ts';
 import type { NoticeFilter, Page as ViewPage, Tree } from '../store/views.ts';
 import type { ApplicationContext } from './context.ts';
 import { asksForOthers, chosen, idOf, paging } from './list-filters.ts';
-import { withLimits } from './limits.ts';
+import { heldBackOf, withLimits } from './limits.ts';
 import { createRunQueries } from './run-queries.ts';
 import { toExecution, toMonitorRow, toNotice, toSession, toTree } from './wire.ts';
 
@@ -45,6 +45,7 @@ export function createQueries(context: ApplicationContext): Queries {
       row,
       owners.map((owner) => owner.id),
       inputs.length,
+      await store.read(() => heldBackOf(row.id, context.limits)),
     );
   };
   const execution = (id: ExecutionId): Promise<Execution | undefined> =>
@@ -70,7 +71,7 @@ export function createQueries(context: ApplicationContext): Queries {
       const row = await execution(id);
       const root = row ? await execution(row.rootId) : undefined;
       const rows = root ? await views.tree(root.id, { limit: largestTree }) : undefined;
-      return root && rows ? toTree(root, await withLimits(store, rows), clock.now()) : undefined;
+      return root && rows ? toTree(root, await withLimits(context, rows), clock.now()) : undefined;
     },
     async monitor(filter) {
       const { cursor, limit } = paging(filter, 'execution');
@@ -82,7 +83,7 @@ export function createQueries(context: ApplicationContext): Queries {
       const rows = await Promise.all(
         shown.map(async (live) => {
           const rows = (await views.tree(live.root.id, { limit: monitorDepth })) ?? emptyTree;
-          const limited = await withLimits(store, rows);
+          const limited = await withLimits(context, rows);
           return toMonitorRow(live, limited, await session(live.root.runsIn), clock.now());
         }),
       );

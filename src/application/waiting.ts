@@ -28,7 +28,10 @@ export function createWaiting(context: ApplicationContext): Waiting {
       const tree = await views.tree(after.rootId, { limit: heldLimit });
       return {
         ok: true,
-        value: { closed: false, holding: tree ? holdingOf(await withLimits(store, tree), clock.now()) : [] },
+        value: {
+          closed: false,
+          holding: tree ? holdingOf(await withLimits(context, tree), clock.now()) : [],
+        },
       };
     },
   };

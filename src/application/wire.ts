@@ -4,7 +4,7 @@ import type * as wire from '../contract/execution.ts';
 import type { Session as WireSession } from '../contract/session.ts';
 import { toInstant } from '../contract/text.ts';
 import type { Actor, Execution, Waiting } from '../ledger/execution.ts';
-import type { Holding } from '../ledger/holding.ts';
+import type { HeldBack, Holding } from '../ledger/holding.ts';
 import { holding } from '../ledger/holding.ts';
 import type { Notice } from '../ledger/notice.ts';
 import { waitingFor } from '../ledger/limit.ts';
@@ -103,9 +103,10 @@ function toHolding(found: Holding, names: ReadonlyMap<ExecutionId, string>): wir
   };
 }
 
-/** A tree with the limits of the sessions that its results are owed to. */
+/** A tree with what its results wait for: the limits of the sessions that they are owed to, and the slots of those. */
 export interface LimitedTree extends Tree {
   readonly limits: ReadonlyMap<SessionId, Limit>;
+  readonly heldBack: ReadonlyMap<SessionId, HeldBack>;
 }
 
 /** What holds a tree open, by name. */
@@ -127,6 +128,15 @@ export function toTree(root: Execution, rows: LimitedTree, now: number): wire.Tr
   };
 }
 
+/** What the results of a tree wait for, if any is held up. */
+function resultsWait({ notices, limits, heldBack }: LimitedTree): Waiting | null {
+  const owed = notices.filter((notice) => notice.state === 'owed').map((notice) => notice.sessionId);
+  const limit = owed.map((id) => limits.get(id)).find((found) => found !== undefined);
+  if (limit) return waitingFor(limit);
+  const held = owed.map((id) => heldBack.get(id)).find((found) => found !== undefined);
+  return held ? { for: 'slot', ...held } : null;
+}
+
 /** A live root in the list of the monitor. */
 export function toMonitorRow(
   live: LiveRoot,
@@ -135,10 +145,7 @@ export function toMonitorRow(
   now: number,
 ): wire.MonitorRow {
   const { root } = live;
-  const owed = rows.notices.find((notice) => notice.state === 'owed' && rows.limits.has(notice.sessionId));
-  const limit = owed && rows.limits.get(owed.sessionId);
-  const waiting =
-    rows.executions.find((row) => !row.closed && row.waiting)?.waiting ?? (limit ? waitingFor(limit) : null);
+  const waiting = rows.executions.find((row) => !row.closed && row.waiting)?.waiting ?? resultsWait(rows);
   return {
     id: root.id,
     name: root.name,
@@ -160,7 +167,12 @@ export function toMonitorRow(
 }
 
 /** A session as the wire shows it, with who owns what it does now. */
-export function toSession(row: Session, owners: readonly ExecutionId[], queued: number): WireSession {
+export function toSession(
+  row: Session,
+  owners: readonly ExecutionId[],
+  queued: number,
+  held: HeldBack | undefined,
+): WireSession {
   const turn = row.wakeTurn ?? row.laneTurn;
   return {
     id: row.id,
@@ -175,7 +187,7 @@ export function toSession(row: Session, owners: readonly ExecutionId[], queued: 
       title: row.title,
       turn: turn === null ? null : { id: turn, owners: [...owners] },
       nativeId: row.nativeId,
-      waiting: row.limit ? toWaiting(waitingFor(row.limit)) : null,
+      waiting: toWaiting(row.limit ? waitingFor(row.limit) : held ? { for: 'slot', ...held } : null),
     }),
   };
 }

@@ -1,6 +1,6 @@
 import type { Draft } from './decision.ts';
 import type { Execution, Waiting } from './execution.ts';
-import { isSettled, stopsClock, waitsForLimit } from './execution.ts';
+import { isSettled, stopsClock, waitsForAdmission, waitsForLimit } from './execution.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { defaultTimeoutMs } from './registration.ts';
@@ -8,7 +8,7 @@ import { isOverspent } from './spending.ts';
 
 /*
  * The clock of a message starts with the lane. It stands still while the message waits for capacity, a sign-in, its lane, a
- * slot or a workspace, and while something below it waits for a usage limit or a sign-in.
+ * slot or a workspace, and while something below it waits for a usage limit, a sign-in or a slot.
  */
 
 /** Whether it was cancelled already, has used more than it was given, or its clock runs and has run out. */
@@ -26,9 +26,12 @@ export function* deadlineOf(row: Execution): Asking<number> {
   // While its own turn goes on it waits for nothing below it.
   if (row.kind !== 'message' || !isSettled(row.state)) return latest;
   for (const below of yield* ask('waitingIn', row.rootId)) {
-    if (below.id === row.id || !below.waiting || !waitsForLimit(below.waiting)) continue;
-    if (includes(yield* messagesAbove(yield* parentOf(below)), row))
-      latest = Math.max(latest, row.deadlineAt + standingMs(below, below.waiting, row));
+    if (below.id === row.id || !below.waiting || !stopsAbove(below.waiting)) continue;
+    if (!includes(yield* messagesAbove(yield* parentOf(below)), row)) continue;
+    const standing = waitsForLimit(below.waiting)
+      ? standingMs(below, below.waiting, row)
+      : yield* heldBackMs(row, below.waiting.since);
+    latest = Math.max(latest, row.deadlineAt + standing);
   }
   for (const notice of yield* ask('limitedNotices', row.rootId)) {
     const limit = (yield* ask('session', notice.sessionId))?.limit;
@@ -37,7 +40,19 @@ export function* deadlineOf(row: Execution): Asking<number> {
     const standing = limit.until === null ? Infinity : limit.until - Math.max(limit.since, notice.owedAt);
     latest = Math.max(latest, row.deadlineAt + standing);
   }
+  for (const notice of yield* ask('heldBackNotices', row.rootId)) {
+    const place = yield* ask('admission', notice.sessionId);
+    if (!place || !includes(yield* messagesAbove(yield* ask('execution', notice.countedOn)), row)) continue;
+    const standing = yield* heldBackMs(row, Math.max(place.since, notice.owedAt));
+    latest = Math.max(latest, row.deadlineAt + standing);
+  }
   return latest;
+}
+
+/** A slot is waited for below it. While a turn of its own tree goes on its clock does too, or nothing would end that turn. */
+function* heldBackMs(row: Execution, since: number): Asking<number> {
+  const [turn] = yield* ask('turnsIn', row.rootId);
+  return turn ? Math.max(0, turn.createdAt - since) : Infinity;
 }
 
 /** It waits for its lane, which a turn of its own tree may hold: then its clock goes on, or nothing would end that turn. */
@@ -53,10 +68,17 @@ function* ownStandingMs(row: Execution, waiting: Waiting): Asking<number> {
   return ms;
 }
 
-/** A turn of something below them begins: messages that wait for that lane have clocks that go on. */
+/** A turn of something below them begins: messages that wait for that lane, or whose clocks stood still, go on. */
 export function* lookAbove(draft: Draft, owner: Execution): Asking<void> {
-  for (const above of yield* messagesAbove(yield* parentOf(owner)))
-    if (above.waiting && above.deadlineAt !== null) draft.wake('deadline', above.id, above.deadlineAt);
+  for (const above of yield* messagesAbove(yield* parentOf(owner))) {
+    if (above.deadlineAt === null) continue;
+    if (above.waiting || above.deadlineAt <= draft.now) draft.wake('deadline', above.id, above.deadlineAt);
+  }
+}
+
+/** Whether the clocks above what waits so stand still. */
+function stopsAbove(waiting: Waiting): boolean {
+  return waitsForLimit(waiting) || waitsForAdmission(waiting);
 }
 
 /**
@@ -92,10 +114,14 @@ export function* parentOf(row: Execution): Asking<Execution | undefined> {
   return row.parentId === null || row.detachedAt !== null ? undefined : yield* ask('execution', row.parentId);
 }
 
-/** Moves a deadline by as long as its clock stood still, and owes the look at it. */
+/**
+ * Moves a deadline by as long as its clock stood still, and owes the look at it. Several things below may have waited side by
+ * side, so a message never has more left than it had in the beginning.
+ */
 export function shiftDeadline(draft: Draft, row: Execution, byMs: number): void {
   if (row.deadlineAt === null || row.closed) return;
-  const deadlineAt = row.deadlineAt + Math.max(0, byMs);
+  const whole = draft.now + (row.timeoutMs ?? defaultTimeoutMs);
+  const deadlineAt = Math.max(row.deadlineAt, Math.min(whole, row.deadlineAt + Math.max(0, byMs)));
   draft.patch(row.id, { deadlineAt });
   draft.wake('deadline', row.id, deadlineAt);
 }
@@ -114,7 +140,8 @@ export function* resumeClocks(draft: Draft, row: Execution): Asking<void> {
   if (!waiting || isSettled(row.state)) return;
   const shifted = shiftedDeadline(draft, row);
   if (shifted.deadlineAt !== undefined) draft.patch(row.id, shifted);
-  if (!waitsForLimit(waiting)) return;
+  if (!stopsAbove(waiting)) return;
   for (const above of yield* messagesAbove(yield* parentOf(row)))
-    shiftDeadline(draft, above, stoodMs(draft.now, row, waiting, above));
+    if (waitsForLimit(waiting) || isSettled(above.state))
+      shiftDeadline(draft, above, stoodMs(draft.now, row, waiting, above));
 }

@@ -8,6 +8,7 @@ import type {
   SteerId,
   TurnId,
 } from '../base/ids.ts';
+import type { Admission } from './line.ts';
 import type { Execution, ExecutionUsage, Failure, SettledState } from './execution.ts';
 import type { Notice } from './notice.ts';
 import type { Occurrence } from './occurrence.ts';
@@ -15,6 +16,7 @@ import type { Schedule } from './schedule.ts';
 import type { Dispatch, Notification } from './notification.ts';
 import type { Input, Run, Session } from './session.ts';
 import type { Steer, Turn, TurnOwner } from './turn.ts';
+import type { Workspace } from './workspace.ts';
 
 /** What may change of an execution after its registration, apart from its counts and its end. */
 export type ExecutionPatch = Partial<
@@ -38,7 +40,7 @@ export type ExecutionPatch = Partial<
 
 /**
  * What a wake-up is for. Handlers are idempotent; the target is a root, a run, a session, a schedule, an occurrence or a
- * notification; of `dispatch` the name of whom to tell.
+ * notification; of `dispatch` the name of whom to tell; `slot` has one target, the line of those that are held back.
  */
 export type WakeKind =
   | 'session'
@@ -51,7 +53,8 @@ export type WakeKind =
   | 'schedule'
   | 'occurrence'
   | 'notification'
-  | 'dispatch';
+  | 'dispatch'
+  | 'slot';
 
 /** One call that is owed. Of one kind and target there is never more than one. */
 export interface Wake {
@@ -116,5 +119,10 @@ export type Effect =
   | { readonly do: 'patchNotification'; readonly id: string; readonly set: Partial<Notification> }
   | { readonly do: 'insertDispatch'; readonly row: Dispatch }
   | { readonly do: 'patchDispatch'; readonly id: string; readonly set: Partial<Dispatch> }
+  | { readonly do: 'insertAdmission'; readonly row: Admission }
+  | { readonly do: 'patchAdmission'; readonly id: SessionId; readonly set: Partial<Admission> }
+  | { readonly do: 'deleteAdmission'; readonly id: SessionId }
+  | { readonly do: 'insertWorkspace'; readonly row: Workspace }
+  | { readonly do: 'patchWorkspace'; readonly id: RunId; readonly set: Partial<Workspace> }
   | { readonly do: 'wake'; readonly wake: Wake }
   | { readonly do: 'event'; readonly event: LedgerEvent };

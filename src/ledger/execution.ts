@@ -50,6 +50,11 @@ export function waitsForLimit(waiting: Pick<Waiting, 'for'>): boolean {
   return waiting.for === 'capacity' || waiting.for === 'login';
 }
 
+/** Whether it waits to be let to its lane: for a turn slot, or for the workspace of its run. */
+export function waitsForAdmission(waiting: Pick<Waiting, 'for'>): boolean {
+  return waiting.for === 'slot' || waiting.for === 'workspace';
+}
+
 /** Who asked, for latches, waivers and the audit. */
 export interface Actor {
   readonly kind: 'person' | 'agent' | 'parent' | 'deadline' | 'budget' | 'system';

@@ -72,11 +72,12 @@ export function* waive(draft: Draft, notice: Notice, reason: string, actor: Acto
   draft.notice(notice, 'waive', { reason, actor });
 }
 
-/** It waits for the limit of its session no more: the clocks above it go on. */
+/** It waits for the limit of its session, or for a turn slot, no more: the clocks above it go on. */
 function* resumeAbove(draft: Draft, notice: Notice): Asking<void> {
   const limit = (yield* ask('session', notice.sessionId))?.limit;
-  if (!limit) return;
-  const since = Math.max(limit.since, notice.owedAt);
+  const held = limit ?? (yield* ask('admission', notice.sessionId));
+  if (!held) return;
+  const since = Math.max(held.since, notice.owedAt);
   for (const row of yield* messagesAbove(yield* ask('execution', notice.countedOn)))
     shiftDeadline(draft, row, draft.now - since);
 }

@@ -26,6 +26,13 @@ export interface Holding {
   readonly until?: number;
 }
 
+/** A session that waits for a turn slot. `since`: UTC milliseconds. */
+export interface HeldBack {
+  readonly since: number;
+  /** Which limit holds it back, and who has the slots. */
+  readonly text: string;
+}
+
 /**
  * What of a tree is needed to say why it is open. `held` are executions of other trees that it holds: unclosed, or with a
  * notice that is owed or claimed.
@@ -39,6 +46,8 @@ export interface OpenTree {
   readonly steers: readonly Steer[];
   /** Usage limits and expired sign-ins of the sessions that results of the tree are owed to. */
   readonly limits: ReadonlyMap<SessionId, Limit>;
+  /** Which of these sessions wait for a turn slot, since when, and who has the slots. */
+  readonly heldBack: ReadonlyMap<SessionId, HeldBack>;
   readonly now: number;
 }
 
@@ -118,6 +127,11 @@ function ofNotice(notice: Notice, tree: OpenTree): Holding {
     const evidence = isOpen ? 'its agent will wake for it' : `delivery ${notice.attempt + 1} waits`;
     const until = isOpen ? {} : { until: notice.notBefore };
     return { ...about, why: 'notice_backing_off', since: notice.owedAt, evidence, ...until };
+  }
+  const held = tree.heldBack.get(notice.sessionId);
+  if (held) {
+    const since = Math.max(held.since, notice.owedAt);
+    return { ...about, why: 'waiting', since, evidence: `waits for slot: ${held.text}` };
   }
   return {
     ...about,

@@ -1,16 +1,19 @@
 import type { ExecutionId, FreshIds, SessionId, TurnId } from '../base/ids.ts';
+import { admit, leaveLine } from './admission.ts';
 import { lookAbove, shiftedDeadline } from './clock.ts';
 import type { Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
 import type { Execution } from './execution.ts';
 import { handOver, mismatch, waive } from './hand-over.ts';
 import { standingLimit, waitForLimit } from './limit.ts';
+import type { TurnLimits } from './line.ts';
 import type { Notice } from './notice.ts';
 import { noticeText } from './notice-text.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import type { Input, Session } from './session.ts';
 import type { Turn, TurnCause } from './turn.ts';
+import { nextMessage, passLocks } from './workspace-lock.ts';
 
 /** Most notices that one continuation takes. */
 const batchLimit = 50;
@@ -20,13 +23,18 @@ export interface TakeLane {
   readonly now: number;
   readonly sessionId: SessionId;
   readonly node: string;
+  /** Absent: as many turns run at once as there are sessions. */
+  readonly limits?: TurnLimits | undefined;
   readonly fresh: FreshIds;
 }
 
-/** What the lane was taken for, or why it was not. */
+/**
+ * What the lane was taken for, or why it was not. `heldBack`: what is due waits for a turn slot, or for the workspace of its
+ * run, and is woken when its turn comes.
+ */
 export type LaneTaken =
   | { readonly taken: true; readonly turn: Turn }
-  | { readonly taken: false; readonly why: 'busy' | 'nothing' | 'stopped' | 'limited' };
+  | { readonly taken: false; readonly why: 'busy' | 'nothing' | 'stopped' | 'limited' | 'heldBack' };
 
 /**
  * Takes the lane for what is due: notices before messages, the oldest first, all that are owed to one parent together.
@@ -36,42 +44,47 @@ export function* takeLane(command: TakeLane): Rule<LaneTaken> {
   const session = yield* ask('session', command.sessionId);
   if (!session) return refuse('NOT_FOUND', `No session ${command.sessionId}.`, { id: command.sessionId });
   const draft = new Draft(command.now);
-  if (session.state === 'stopped') return draft.done<LaneTaken>({ taken: false, why: 'stopped' });
-  if (session.laneTurn !== null || session.wakeTurn !== null)
-    return draft.done<LaneTaken>({ taken: false, why: 'busy' });
-  const limit = yield* standingLimit(draft, session);
-  if (limit) {
-    yield* waitForLimit(draft, session, limit);
-    return draft.done<LaneTaken>({ taken: false, why: 'limited' });
+  const why = yield* whyNot(draft, session);
+  if (why) {
+    yield* leaveLine(draft, session);
+    yield* passLocks(draft, session, undefined);
+    return draft.done<LaneTaken>({ taken: false, why });
   }
-  const turnId = command.fresh.at('turn', 0);
   const batch = yield* nextBatch(draft, session);
-  if (batch) {
-    const text = yield* batchText(batch.notices);
-    const row = yield* handOver(
-      draft,
-      batch.notices,
-      batch.parent,
-      command.fresh.at('execution', 0),
-      session.id,
-    );
-    yield* lookAbove(draft, row);
-    return draft.done<LaneTaken>({
-      taken: true,
-      turn: beginTurn(draft, session, command, turnId, 'notices', text, row.id),
-    });
-  }
-  const input = yield* ask('nextInput', session.id);
-  const message = input ? yield* ask('execution', input.executionId) : undefined;
-  if (!input || !message) {
+  const next = batch ? undefined : yield* nextMessage(draft, session);
+  yield* passLocks(draft, session, next?.message);
+  if (!batch && !next?.message) {
+    yield* leaveLine(draft, session);
     yield* wakeForNext(draft, session);
-    return draft.done<LaneTaken>({ taken: false, why: 'nothing' });
+    return draft.done<LaneTaken>({ taken: false, why: next ? 'heldBack' : 'nothing' });
   }
-  startMessage(draft, message, input);
-  return draft.done<LaneTaken>({
-    taken: true,
-    turn: beginTurn(draft, session, command, turnId, 'message', input.text, message.id),
-  });
+  if (!(yield* admit(draft, session, command.limits, next?.message)))
+    return draft.done<LaneTaken>({ taken: false, why: 'heldBack' });
+  const turnId = command.fresh.at('turn', 0);
+  if (next?.message) {
+    startMessage(draft, next.message, next.input);
+    if (next.message.parentId !== null) yield* lookAbove(draft, next.message);
+    const { text } = next.input;
+    const turn = beginTurn(draft, session, command, turnId, 'message', text, next.message.id);
+    return draft.done<LaneTaken>({ taken: true, turn });
+  }
+  const { notices, parent } = batch ?? { notices: [], parent: undefined };
+  if (!parent) throw new Error(`session ${session.id} has neither results nor a message`);
+  const text = yield* batchText(notices);
+  const row = yield* handOver(draft, notices, parent, command.fresh.at('execution', 0), session.id);
+  yield* lookAbove(draft, row);
+  const turn = beginTurn(draft, session, command, turnId, 'notices', text, row.id);
+  return draft.done<LaneTaken>({ taken: true, turn });
+}
+
+/** Why nothing may take the lane now, whatever is due. A limit that has passed is lifted. */
+function* whyNot(draft: Draft, session: Session): Asking<'busy' | 'stopped' | 'limited' | undefined> {
+  if (session.state === 'stopped') return 'stopped';
+  if (session.laneTurn !== null || session.wakeTurn !== null) return 'busy';
+  const limit = yield* standingLimit(draft, session);
+  if (!limit) return undefined;
+  yield* waitForLimit(draft, session, limit);
+  return 'limited';
 }
 
 /**

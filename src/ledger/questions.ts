@@ -8,6 +8,7 @@ import type {
   SteerId,
   TurnId,
 } from '../base/ids.ts';
+import type { Admission } from './line.ts';
 import type { Execution } from './execution.ts';
 import type { Notice } from './notice.ts';
 import type { Occurrence } from './occurrence.ts';
@@ -15,6 +16,7 @@ import type { Schedule } from './schedule.ts';
 import type { Dispatch, Notification, Transition } from './notification.ts';
 import type { Input, Run, Session } from './session.ts';
 import type { Steer, Turn } from './turn.ts';
+import type { Workspace } from './workspace.ts';
 
 /**
  * What a rule may ask of the state, as data: a store answers inside the transaction that applies the decision, so a
@@ -119,6 +121,30 @@ export interface Questions {
    * itself, or a later handling of results.
    */
   lastAnswer: { args: [session: SessionId, root: ExecutionId | null]; answer: string | undefined };
+  /** How many sessions have a turn that has not ended: all, those of an agent, or those of a project. */
+  lanesHeld: { args: [of: 'all' | 'agent' | 'project', name: string]; answer: number };
+  /** Those sessions, in the order in which their turns began. */
+  laneHolders: { args: [limit: number]; answer: Session[] };
+  /** Unended turns that have an owner in this tree, in the order in which they began. */
+  turnsIn: { args: [root: ExecutionId]; answer: Turn[] };
+  admission: { args: [session: SessionId]; answer: Admission | undefined };
+  /** Whoever has waited for a turn slot the longest. */
+  firstInLine: { args: []; answer: Admission | undefined };
+  /** The greatest place in the line, or 0. */
+  lastInLine: { args: []; answer: number };
+  /** The first in line of each agent in each project. */
+  lineHeads: { args: []; answer: Admission[] };
+  /** The next of the same agent and project, behind a place. */
+  nextInLine: { args: [agent: string, project: string, place: number]; answer: Admission | undefined };
+  /** Owed notices of the tree that are destined to a session in line. */
+  heldBackNotices: { args: [root: ExecutionId]; answer: Notice[] };
+  workspace: { args: [run: RunId]; answer: Workspace | undefined };
+  /** Who holds a lock; who waits for it next, behind a place; the greatest place in its line, or 0. */
+  lockHolder: { args: [lock: string]; answer: Workspace | undefined };
+  lockNext: { args: [lock: string, place: number]; answer: Workspace | undefined };
+  lockLast: { args: [lock: string]; answer: number };
+  /** Of the running runs of this session, those in line for a lock. */
+  lockWaiters: { args: [session: SessionId]; answer: Workspace[] };
 }
 
 /** The name of a question. */

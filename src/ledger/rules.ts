@@ -35,6 +35,14 @@ export const rules = {
   backOffOnce: true,
   /** R14: what has used more than it was given is ended, and comes to that. */
   budgetStop: true,
+  /** R17: no turn begins by us beyond the limits, and whoever asked first is let in first. */
+  turnLimits: true,
+  slotLine: true,
+  /** R18: whatever ends a turn, or leaves the line, calls the next. */
+  slotCall: true,
+  /** R19: of the runs that want one directory alone, one works; when it has ended, the next is woken. */
+  workspaceLock: true,
+  workspaceCall: true,
 };
 
 /** The name of a rule, as tests switch it off. */

@@ -8,6 +8,7 @@ import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import type { Run } from './session.ts';
 import { end } from './settle.ts';
+import { endWorkspace } from './workspace-lock.ts';
 
 /** What a run comes to. */
 export interface Verdict {
@@ -35,6 +36,7 @@ export function* endRun(
     sessionId: run.sessionId,
     data: { runId: run.id, state: 'ended', outcome, code },
   });
+  yield* endWorkspace(draft, run.id);
   yield* oweVerdict(draft, run, { outcome, code, text: current?.error?.message ?? null });
   // What waits behind this run is looked at.
   if (run.scheduleId !== null) draft.wake('schedule', run.scheduleId);

@@ -1,4 +1,5 @@
 import type { FreshIds, TurnId } from '../base/ids.ts';
+import { callBehind } from './admission.ts';
 import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import type { Execution, Failure } from './execution.ts';
@@ -50,6 +51,7 @@ export function* sendFailed(command: SendFailed): Rule<boolean> {
     data: { turnId: turn.id, status: 'refused' },
   });
   draft.wake('session', session.id);
+  yield* callBehind(draft);
   return draft.done(true);
 }
 

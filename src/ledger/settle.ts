@@ -3,7 +3,7 @@ import { resumeClocks } from './clock.ts';
 import type { Draft, Ending, Rule } from './decision.ts';
 import { Draft as NewDraft, refuse } from './decision.ts';
 import type { Execution, SettledState } from './execution.ts';
-import { isCheckOf, isSettled } from './execution.ts';
+import { isCheckOf, isSettled, waitsForAdmission } from './execution.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { countsForJoin } from './registration.ts';
@@ -51,6 +51,8 @@ export function* end(
 ): Asking<void> {
   if (isSettled(row.state) || draft.settles(row.id)) return;
   yield* resumeClocks(draft, row);
+  // What it was in line for is left to others, at once and not when it is called.
+  if (row.waiting && waitsForAdmission(row.waiting) && row.runsIn !== null) draft.wake('session', row.runsIn);
   draft.settle(row, ending);
   yield* countFailure(draft, row, ending.state);
   yield* refuseByCheck(draft, row, ending.state);

@@ -1,4 +1,5 @@
 import type { FreshIds, SessionId } from '../base/ids.ts';
+import { callBehind } from './admission.ts';
 import type { Ending, Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import type { Execution, ExecutionUsage, Failure } from './execution.ts';
@@ -103,6 +104,7 @@ export function* endTurn(draft: Draft, session: Session, turn: Turn, command: Ag
     set: { state: 'ended', status, endedAt: draft.now, position: command.position },
   });
   releaseLane(draft, session, turn, command.position);
+  yield* callBehind(draft);
   draft.tell({ type: 'turn.ended', rootId: null, sessionId: session.id, data: { turnId: turn.id, status } });
 }
 

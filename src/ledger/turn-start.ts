@@ -171,6 +171,7 @@ function rename(draft: Draft, running: Turn, { nativeTurnId, position }: AgentSt
 function* join(draft: Draft, turn: Turn, owner: Execution): Asking<void> {
   const owners = yield* ask('owners', turn.id);
   draft.add({ do: 'insertOwner', row: { turnId: turn.id, executionId: owner.id, position: owners.length } });
+  yield* lookAbove(draft, owner);
   draft.tell({
     type: 'turn.joined',
     rootId: owner.rootId,

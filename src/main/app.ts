@@ -25,6 +25,7 @@ import type { Driver } from '../drivers/port.ts';
 import { scriptDriver } from '../drivers/script/script-driver.ts';
 import { Launcher } from '../launching/launcher.ts';
 import { createToolEndpoint } from '../mcp/endpoint.ts';
+import type { TurnLimits } from '../ledger/line.ts';
 import type { UsageTold } from '../ledger/spending.ts';
 import { Commits } from '../runs/commits.ts';
 import { Stopping } from '../runs/stopping.ts';
@@ -57,6 +58,8 @@ export interface AppParts {
   /** The drivers that have terminals share it. */
   readonly terminalOrder: TerminalOrder;
   readonly version: string;
+  /** How many turns may run at once. */
+  readonly limits: TurnLimits | undefined;
   /** Keeps the values of secrets out of everything that is kept or told. */
   readonly redaction: Redaction;
   /** From where the relative paths of profiles are meant. */
@@ -100,6 +103,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     clock,
     ids,
     node,
+    limits: parts.limits,
     report,
     transcript,
     agent: (name) => agents.find(name),
@@ -145,6 +149,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     commits,
     signer,
     agents,
+    limits: parts.limits,
     defaultCwd: process.cwd(),
   };
   const stopClosing = closeTerminals(context, terminals);
@@ -179,6 +184,8 @@ export async function createApp(parts: AppParts): Promise<App> {
       // A terminal whose agent died with nobody watching shows nothing any more.
       const living = (await store.recovery.liveSessions()).filter((session) => session.state === 'live');
       await terminals.reap(new Set(living.map((session) => session.id)));
+      // The limits may be others than those by which somebody was held back.
+      await sessions.callNext();
       await wakeups.start(
         wakeHandler(
           runs,

@@ -119,6 +119,7 @@ async function startIn(
     redaction,
     configDirectory,
     dataDir: directory.path,
+    limits: config.limits,
     terminalOrder,
     notify,
     diskLowBytes: config.disk?.lowBytes,

@@ -50,6 +50,8 @@ export function wakeHandler(
       case 'notification':
       case 'dispatch':
         return notifications({ ...wake, kind: wake.kind });
+      case 'slot':
+        return context.sessions.callNext();
       default:
         return assertNever(wake.kind);
     }

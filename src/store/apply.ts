@@ -1,13 +1,15 @@
-import type { ExecutionId } from '../base/ids.ts';
+import type { ExecutionId, SessionId } from '../base/ids.ts';
 import { assertNever } from '../base/assert-never.ts';
 import type { Effect, LedgerEvent, Wake, WakeKind } from '../ledger/effects.ts';
 import type { Execution, ExecutionUsage } from '../ledger/execution.ts';
+import type { Admission } from '../ledger/line.ts';
 import type { Notice } from '../ledger/notice.ts';
 import type { Occurrence } from '../ledger/occurrence.ts';
 import type { Schedule } from '../ledger/schedule.ts';
 import type { Dispatch, Notification } from '../ledger/notification.ts';
 import type { Input, Run, Session } from '../ledger/session.ts';
 import type { Steer, Turn, TurnOwner } from '../ledger/turn.ts';
+import type { Workspace } from '../ledger/workspace.ts';
 
 /** The rows of each table that an effect can insert or patch, by the table's name. */
 export interface RowOf {
@@ -22,8 +24,18 @@ export interface RowOf {
   occurrence: Occurrence;
   notification: Notification;
   dispatch: Dispatch;
+  admission: Admission;
+  workspace: Workspace;
 }
 export type TableName = keyof RowOf;
+
+/** The key of a row: its own id, or that of the one thing that it is of. */
+export function keyOfRow<Name extends TableName>(table: Name, row: RowOf[Name]): string {
+  if (table === 'input') return (row as Input).executionId;
+  if (table === 'admission') return (row as Admission).sessionId;
+  if (table === 'workspace') return (row as Workspace).runId;
+  return (row as { readonly id: string }).id;
+}
 
 /** The effect that ends an execution. */
 export type SettleEffect = Extract<Effect, { do: 'settle' }>;
@@ -34,6 +46,7 @@ export interface Tables {
   /** Throws when there is no such row. */
   patch<Name extends TableName>(table: Name, id: string, set: Partial<RowOf[Name]>): void;
   removeInput(id: ExecutionId): void;
+  removeAdmission(id: SessionId): void;
   insertHold(executionId: ExecutionId, holderId: ExecutionId): void;
   insertOwner(row: TurnOwner): void;
   /**
@@ -130,6 +143,16 @@ function applyOne(effect: Effect, tables: Tables, journal: Journal, closings: Cl
       return tables.insert('dispatch', effect.row);
     case 'patchDispatch':
       return tables.patch('dispatch', effect.id, effect.set);
+    case 'insertAdmission':
+      return tables.insert('admission', effect.row);
+    case 'patchAdmission':
+      return tables.patch('admission', effect.id, effect.set);
+    case 'deleteAdmission':
+      return tables.removeAdmission(effect.id);
+    case 'insertWorkspace':
+      return tables.insert('workspace', effect.row);
+    case 'patchWorkspace':
+      return tables.patch('workspace', effect.id, effect.set);
     case 'wake':
       journal.wakes.push(effect.wake);
       return;

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Ids, SessionId } from '../base/ids.ts';
 import type { AgentProfile, Driver, PrepareLaunch, TranscriptItem } from '../drivers/port.ts';
+import type { TurnLimits } from '../ledger/line.ts';
 import type { LedgerStore } from '../ledger/store.ts';
 
 /** What the turns of sessions need from outside. */
@@ -10,6 +11,8 @@ export interface TurnsContext {
   readonly ids: Ids;
   /** Name of this runner, written on the turns it runs. */
   readonly node: string;
+  /** How many turns may run at once; absent: as many as there are sessions. */
+  readonly limits?: TurnLimits | undefined;
   /** The profile and driver of an agent, or undefined when no such agent is configured. */
   readonly agent: (name: string) => { readonly profile: AgentProfile; readonly driver: Driver } | undefined;
   /** Where an agent's tools are and the bearer of its session; undefined where it gets none. */

@@ -208,10 +208,10 @@ export class SessionTurns {
       return isSent ? this.#resolveSend(current) : this.#send(session, current.id);
     }
     if (this.#open) await withdrawLeftovers(this.#context, this.sessionId, this.#open);
-    const { store, clock, ids, node } = this.#context;
+    const { store, clock, ids, node, limits } = this.#context;
     const fresh = new FreshIds(ids);
     const { sessionId } = this;
-    const taken = await store.decide(() => takeLane({ now: clock.now(), sessionId, node, fresh }));
+    const taken = await store.decide(() => takeLane({ now: clock.now(), sessionId, node, limits, fresh }));
     if (!taken.ok) return;
     if (taken.value.taken) {
       this.#sending.take(taken.value.turn.id);

@@ -1,4 +1,5 @@
 import type { SessionId } from '../base/ids.ts';
+import { callNext } from '../ledger/admission.ts';
 import type { CallEvidence } from '../ledger/parent.ts';
 import type { TurnsContext } from './ports.ts';
 import { SessionTurns } from './session-turns.ts';
@@ -71,6 +72,12 @@ export class Sessions {
   /** Handles the wake-up of a session. */
   async deliver(id: SessionId): Promise<void> {
     if (this.#state === 'open') await this.of(id).deliver();
+  }
+
+  /** Handles the wake-up of the line: those for whom there is a turn slot now are woken. */
+  async callNext(): Promise<void> {
+    const { store, clock, limits } = this.#context;
+    await store.decide(() => callNext({ now: clock.now(), limits }));
   }
 
   locate(id: SessionId, meta: Readonly<Record<string, unknown>>): Promise<CallEvidence> {

@@ -34,7 +34,7 @@ export type PreparedOrNot =
  *    of a new session. `ok: false` begins no run; its code and message are for the person (`skipped`, or the answer of
  *    `POST /runs`). A repetition after a crash answers the same.
  * 2. In the transaction that begins the run: `beginRun({ …, workspace })`, or `addWorkspace(draft, runId, workspace)` of
- *    `ledger/workspace.ts` behind `insertRun`. From then on the ledger does the rest.
+ *    `ledger/workspace-lock.ts` behind `insertRun`. From then on the ledger does the rest.
  * 3. The run ends. That transaction gives the lock up, wakes whoever waits for it, and owes the wake-up `workspace` of the
  *    run where something was made on disk; its handler (`runs/workspaces.ts`) calls `release`, and writes what is left.
  * 4. A run that goes on after its end (`rerun`): `prepare` again, with the same id and the `from` of the row, then

@@ -6,8 +6,8 @@ import { Model } from './model.ts';
 import { history } from './steps.ts';
 
 /**
- * Each rule that the ledger can be run without, and what is then broken. `queueEvidence` is asked for outside the ledger,
- * and `rules.test.ts` shows it.
+ * Each rule that the ledger can be run without, and what is then broken. `queueEvidence` is asked for outside the ledger, and
+ * what `workspaceCall` wakes is mostly owed a wake-up anyway: `rules.test.ts` shows both.
  */
 const breaks: readonly (readonly [RuleName, RegExp])[] = [
   ['withdraw', /negative proof/],
@@ -26,6 +26,10 @@ const breaks: readonly (readonly [RuleName, RegExp])[] = [
   ['advanceOnce', /compare-and-set|sends each message once/],
   ['backOffOnce', /before its back-off was over|compare-and-set/],
   ['budgetStop', /comes to what was asked|more than it was given/],
+  ['turnLimits', /beyond the limits/],
+  ['slotLine', /asked first is let in first/],
+  ['slotCall', /is called/],
+  ['workspaceLock', /has its workspace/],
 ];
 
 afterEach(() => {

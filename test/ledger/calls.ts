@@ -1,3 +1,4 @@
+import { callNext } from '../../src/ledger/admission.ts';
 import {
   agentExited,
   agentWaits,
@@ -29,6 +30,7 @@ import { claimSteer, resolveSteer } from '../../src/ledger/steer.ts';
 import { taskEnded, taskStarted } from '../../src/ledger/tasks.ts';
 import { agentUsed } from '../../src/ledger/spending.ts';
 import { agentEnded } from '../../src/ledger/turn-end.ts';
+import { workspaceLeft } from '../../src/ledger/workspace-lock.ts';
 import { agentStarted, agentToldOfTask, agentTook, agentTyped } from '../../src/ledger/turn-start.ts';
 
 /** Every rule of the ledger that something outside calls. */
@@ -45,6 +47,7 @@ export const ledgerRules = {
   agentWaits,
   beatOrLose,
   beginRun,
+  callNext,
   cancel,
   cancelRun,
   claimSteer,
@@ -80,6 +83,7 @@ export const ledgerRules = {
   taskStarted,
   waiveNotice,
   wakeLater,
+  workspaceLeft,
 };
 
 /** The name of a rule of the ledger. */

@@ -2,6 +2,7 @@ import type { Ids } from '../../src/base/ids.ts';
 import { FreshIds } from '../../src/base/ids.ts';
 import type { Execution } from '../../src/ledger/execution.ts';
 import { isSettled } from '../../src/ledger/execution.ts';
+import type { TurnLimits } from '../../src/ledger/line.ts';
 import type { Session } from '../../src/ledger/session.ts';
 import type { Turn } from '../../src/ledger/turn.ts';
 import type { WakeRow } from '../../src/wakeups/rows.ts';
@@ -23,6 +24,8 @@ export interface Context extends Numbers {
   /** UTC milliseconds. */
   readonly now: number;
   readonly ids: Ids;
+  /** Those that the server runs with. */
+  readonly limits: TurnLimits | undefined;
 }
 
 /** What to do next: a call, what follows from what it came to, and the wake-up that is handled with the last of these. */

@@ -1,5 +1,6 @@
 import { FreshIds, Ids } from '../../src/base/ids.ts';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
+import type { TurnLimits } from '../../src/ledger/line.ts';
 import { newSession } from '../../src/ledger/session.ts';
 import type { StoredEvent } from '../../src/ledger/store.ts';
 import { MemoryStore } from '../../src/store/memory/store.ts';
@@ -37,6 +38,7 @@ export class Model {
   #events: readonly StoredEvent[] = [];
   /** What was owed since the present choice began, by wake-up. */
   readonly #again = new Map<string, number>();
+  #limits: TurnLimits | undefined;
   #step = 0;
 
   constructor({ checks = true }: { readonly checks?: boolean } = {}) {
@@ -58,6 +60,11 @@ export class Model {
 
   get state(): State {
     return this.#state;
+  }
+
+  /** How many turns may run at once, as the server was told last. */
+  get limits(): TurnLimits | undefined {
+    return this.#limits;
   }
 
   /** What has happened so far, a line for each call. */
@@ -100,7 +107,8 @@ export class Model {
 
   /** What a choice comes to in the present state. */
   choose(choose: Choose, numbers: Numbers): Choice | undefined {
-    return choose({ ...numbers, state: this.#state, now: this.clock.now(), ids: this.ids });
+    const { state, ids, limits } = this;
+    return choose({ ...numbers, state, now: this.clock.now(), ids, limits });
   }
 
   /** Makes the calls of a choice, one after the other, and finishes the wake-up that it was for. */
@@ -117,6 +125,7 @@ export class Model {
   async call(call: Call): Promise<Came> {
     const before = this.#state;
     this.#events = [];
+    if (call.rule === 'callNext') this.#limits = call.command.limits;
     const came = await this.#decide(call);
     this.done.push({ at: this.clock.now(), call });
     this.#state = indexed(this.store.snapshot());
@@ -128,6 +137,7 @@ export class Model {
       came,
       now: this.clock.now(),
       events: this.#events,
+      limits: this.#limits,
       facts: this.#facts,
     };
     remember(moment, this.#step);

@@ -1,4 +1,5 @@
 import type { ExecutionId } from '../../src/base/ids.ts';
+import type { TurnLimits } from '../../src/ledger/line.ts';
 import type { StoredEvent } from '../../src/ledger/store.ts';
 import type { Call, CommandOf, LedgerRuleName } from './calls.ts';
 import type { State } from './state.ts';
@@ -18,6 +19,8 @@ export interface Moment {
   /** UTC milliseconds. */
   readonly now: number;
   readonly events: readonly StoredEvent[];
+  /** How many turns may run at once, as the server was told last. */
+  readonly limits: TurnLimits | undefined;
   readonly facts: Facts;
 }
 

@@ -1,4 +1,5 @@
 import type { Moment, Property } from './moment.ts';
+import { admissionProperties } from './properties/admission.ts';
 import { countingProperties } from './properties/counting.ts';
 import { deliveryProperties } from './properties/delivery.ts';
 import { livenessProperties } from './properties/liveness.ts';
@@ -24,6 +25,7 @@ export const properties: readonly Property[] = [
   ...outcomeProperties,
   ...runProperties,
   ...spendingProperties,
+  ...admissionProperties,
   ...livenessProperties.slice(1),
 ];
 

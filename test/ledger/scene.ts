@@ -6,6 +6,7 @@ import type { NewMessage } from '../../src/ledger/enqueue.ts';
 import type { Actor, Execution, SettledState } from '../../src/ledger/execution.ts';
 import type { LaneTaken } from '../../src/ledger/lane.ts';
 import type { Launch } from '../../src/ledger/launch.ts';
+import type { TurnLimits } from '../../src/ledger/line.ts';
 import { newSession } from '../../src/ledger/session.ts';
 import type { PlannedMessage, Run, RunOrigin, Session } from '../../src/ledger/session.ts';
 import type { UsageTold } from '../../src/ledger/spending.ts';
@@ -89,7 +90,8 @@ export class Scene extends SceneView {
 
   /** Looks what is due in a session: the turn that now holds the lane, or undefined. */
   async lane(sessionId: SessionId): Promise<Turn | undefined> {
-    const command = { now: this.now, sessionId, node, fresh: this.fresh() };
+    const { limits } = this.model;
+    const command = { now: this.now, sessionId, node, limits, fresh: this.fresh() };
     const taken = await this.do<LaneTaken>({ rule: 'takeLane', command });
     return taken.taken ? taken.turn : undefined;
   }
@@ -294,14 +296,32 @@ export class Scene extends SceneView {
     return this.do({ rule: 'cancel', command: { now: this.now, id, request, verdict, fresh: this.fresh() } });
   }
 
-  /** A run in a session, by a schedule or with a budget where that is said. */
+  /** The server starts with these limits. Answers how many sessions it called. */
+  limit(limits: TurnLimits | undefined): Promise<number> {
+    return this.do({ rule: 'callNext', command: { now: this.now, limits } });
+  }
+
+  /** A run in a session, by a schedule or with a budget where that is said; in a directory that it has alone, if one is named. */
   async run(
     sessionId: SessionId,
     plan: readonly PlannedMessage[],
     origin: Partial<RunOrigin> = {},
+    alone?: string,
   ): Promise<Run> {
     const id = this.model.ids.make('run');
-    const about = { now: this.now, id, project: 'default', name: 'a run', sessionId, plan, origin };
+    const workspace = alone && {
+      workspace: { how: 'exclusive', from: alone, path: alone, lock: alone, checkout: null } as const,
+    };
+    const about = {
+      now: this.now,
+      id,
+      project: 'default',
+      name: 'a run',
+      sessionId,
+      plan,
+      origin,
+      ...workspace,
+    };
     await this.do({ rule: 'beginRun', command: about });
     return existing(this.model.state.runs, id);
   }

@@ -1,8 +1,11 @@
 import type { ExecutionId, NoticeId, RunId, SessionId, SteerId, TurnId } from '../../src/base/ids.ts';
 import type { Execution } from '../../src/ledger/execution.ts';
+import type { HeldBack } from '../../src/ledger/holding.ts';
+import type { Admission } from '../../src/ledger/line.ts';
 import type { Notice } from '../../src/ledger/notice.ts';
 import type { Input, Limit, Run, Session } from '../../src/ledger/session.ts';
 import type { Steer, Turn } from '../../src/ledger/turn.ts';
+import type { Workspace } from '../../src/ledger/workspace.ts';
 import type { MemorySnapshot } from '../../src/store/memory/state.ts';
 import { wakeKey } from '../../src/store/memory/state.ts';
 import type { WakeRow } from '../../src/wakeups/rows.ts';
@@ -17,6 +20,8 @@ export interface State {
   readonly inputs: ReadonlyMap<ExecutionId, Input>;
   readonly steers: ReadonlyMap<SteerId, Steer>;
   readonly runs: ReadonlyMap<RunId, Run>;
+  readonly admissions: ReadonlyMap<SessionId, Admission>;
+  readonly workspaces: ReadonlyMap<RunId, Workspace>;
   readonly wakes: ReadonlyMap<string, WakeRow>;
   /** Children by parent. */
   readonly children: ReadonlyMap<ExecutionId, readonly Execution[]>;
@@ -46,6 +51,8 @@ export function indexed(snapshot: MemorySnapshot): State {
     inputs: byKey(snapshot.inputs, (row) => row.executionId),
     steers: byKey(snapshot.steers, (row) => row.id),
     runs: byKey(snapshot.runs, (row) => row.id),
+    admissions: byKey(snapshot.admissions, (row) => row.sessionId),
+    workspaces: byKey(snapshot.workspaces, (row) => row.runId),
     wakes: byKey(snapshot.wakeups, wakeKey),
     children: grouped(
       snapshot.executions,
@@ -116,4 +123,10 @@ export function limitsIn(state: Pick<State, 'sessions'>): Map<SessionId, Limit> 
     limit ? [[id, limit] as const] : [],
   );
   return new Map(limited);
+}
+
+/** The sessions that wait for a turn slot. */
+export function heldBackIn(state: Pick<State, 'admissions'>): Map<SessionId, HeldBack> {
+  const rows = [...state.admissions.values()];
+  return new Map(rows.map(({ sessionId, since }) => [sessionId, { since, text: 'others run' }]));
 }

@@ -30,6 +30,7 @@ import {
 import {
   bookIsKept,
   limitIsDecided,
+  limitsChange,
   noticeIsHandled,
   sessionIsStopped,
   treeIsCancelled,
@@ -43,6 +44,7 @@ import {
   workIsLaunched,
 } from './choices/programs.ts';
 import { wakeFires } from './choices/wakes.ts';
+import { runIsGivenUp, runWantsWorkspace } from './choices/workspaces.ts';
 import { tell } from './calls.ts';
 import type { Model } from './model.ts';
 
@@ -63,6 +65,8 @@ const choices: readonly (readonly [weight: number, choose: Choose])[] = [
   [4, taskBegins],
   [5, taskEnds],
   [2, runBegins],
+  [2, runWantsWorkspace],
+  [2, runIsGivenUp],
   [3, steerIsResolved],
   [3, treeIsCancelled],
   [2, sendFails],
@@ -79,6 +83,7 @@ const choices: readonly (readonly [weight: number, choose: Choose])[] = [
   [1, checkIsAsked],
   [1, sessionIsStopped],
   [2, limitIsDecided],
+  [3, limitsChange],
   [1, bookIsKept],
   [1, sessionOpens],
   [1, programBeats],

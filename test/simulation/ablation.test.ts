@@ -22,6 +22,11 @@ const known: Readonly<Record<RuleName, number>> = {
   advanceOnce: 142,
   backOffOnce: 1,
   budgetStop: 136,
+  turnLimits: 1,
+  slotLine: 1,
+  slotCall: 1,
+  workspaceLock: 1,
+  workspaceCall: 1,
 };
 /** How many other seeds are tried before a rule counts as not needed. */
 const searched = 6000;

@@ -36,6 +36,8 @@ export type Dump = Pick<
   | 'occurrences'
   | 'notifications'
   | 'dispatches'
+  | 'admissions'
+  | 'workspaces'
   | 'holds'
   | 'owners'
   | 'wakeups'
@@ -111,6 +113,8 @@ export function sortedDump(dump: Dump): Dump {
     occurrences: by(dump.occurrences, (row) => row.id),
     notifications: by(dump.notifications, (row) => row.id),
     dispatches: by(dump.dispatches, (row) => row.id),
+    admissions: by(dump.admissions, (row) => row.sessionId),
+    workspaces: by(dump.workspaces, (row) => row.runId),
     holds: by(dump.holds, (row) => `${row.executionId} ${row.holderId}`),
     owners: by(dump.owners, (row) => `${row.turnId} ${row.executionId}`),
     wakeups: by(dump.wakeups, (row) => `${row.kind} ${row.target}`),

@@ -30,6 +30,8 @@ export async function dumpOf(file: string, library: 'libsql' | 'node'): Promise<
       occurrences: all('occurrences', tables.occurrences),
       notifications: all('notifications', tables.notifications),
       dispatches: all('dispatches', tables.dispatches),
+      admissions: all('admissions', tables.admissions),
+      workspaces: all('workspaces', tables.workspaces),
       holds: cells('SELECT execution_id, holder_id FROM holds').map(
         ([executionId, holderId]) => ({ executionId, holderId }) as Hold,
       ),

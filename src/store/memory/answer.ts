@@ -7,6 +7,7 @@ import { isPending } from '../../ledger/notice.ts';
 import type { Question } from '../../ledger/questions.ts';
 import type { Input } from '../../ledger/session.ts';
 import type { Turn } from '../../ledger/turn.ts';
+import { answerOfLine, answerOfLocks } from './admission-answers.ts';
 import { answerOfRuns } from './run-answers.ts';
 import { answerOfSchedules } from './schedule-answers.ts';
 import type { MemoryState } from './state.ts';
@@ -89,7 +90,22 @@ export function answerFrom(state: MemoryState, question: Question): unknown {
     case 'owners':
     case 'refusedTurns':
     case 'activeTurnOf':
+    case 'turnsIn':
       return ofTurns(state, question);
+    case 'lanesHeld':
+    case 'laneHolders':
+    case 'admission':
+    case 'firstInLine':
+    case 'lastInLine':
+    case 'lineHeads':
+    case 'nextInLine':
+      return answerOfLine(state, question);
+    case 'workspace':
+    case 'lockHolder':
+    case 'lockNext':
+    case 'lockLast':
+    case 'lockWaiters':
+      return answerOfLocks(state, question);
     case 'owed':
     case 'pendingOn':
     case 'pendingFor':
@@ -97,6 +113,7 @@ export function answerFrom(state: MemoryState, question: Question): unknown {
     case 'noticesOfContinuation':
     case 'noticeOf':
     case 'limitedNotices':
+    case 'heldBackNotices':
       return ofNotices(state, question);
     default:
       return ofExecutions(state, question);
@@ -105,9 +122,19 @@ export function answerFrom(state: MemoryState, question: Question): unknown {
 
 type Of<Name extends Question['ask']> = Extract<Question, { readonly ask: Name }>;
 
-function ofTurns(state: MemoryState, question: Of<'owners' | 'refusedTurns' | 'activeTurnOf'>): unknown {
+function ofTurns(
+  state: MemoryState,
+  question: Of<'owners' | 'refusedTurns' | 'activeTurnOf' | 'turnsIn'>,
+): unknown {
   const [id] = question.args;
   const owners = [...state.owners];
+  if (question.ask === 'turnsIn') {
+    const isOf = (turn: Turn): boolean =>
+      owners.some(
+        (owner) => owner.turnId === turn.id && state.rows('execution').get(owner.executionId)?.rootId === id,
+      );
+    return [...state.rows('turn').values()].filter((turn) => turn.state !== 'ended' && isOf(turn)).sort(byId);
+  }
   if (question.ask === 'owners') {
     return owners
       .filter((owner) => owner.turnId === id)
@@ -139,6 +166,7 @@ function ofNotices(
     | 'noticesOfContinuation'
     | 'noticeOf'
     | 'limitedNotices'
+    | 'heldBackNotices'
   >,
 ): unknown {
   const [id] = question.args;
@@ -163,6 +191,10 @@ function ofNotices(
           row.rootId === id &&
           row.state === 'owed' &&
           (state.rows('session').get(row.sessionId)?.limit ?? null) !== null,
+      );
+    case 'heldBackNotices':
+      return notices.filter(
+        (row) => row.rootId === id && row.state === 'owed' && state.rows('admission').has(row.sessionId),
       );
     case 'noticesOfSteer':
       return notices.filter((row) => row.steerId === id);

@@ -1,5 +1,6 @@
 import type { Execution } from '../../ledger/execution.ts';
 import { isClosed, isSettled } from '../../ledger/execution.ts';
+import type { Admission } from '../../ledger/line.ts';
 import type { Notice } from '../../ledger/notice.ts';
 import type { Occurrence } from '../../ledger/occurrence.ts';
 import { isOpen } from '../../ledger/occurrence.ts';
@@ -7,7 +8,10 @@ import type { Schedule } from '../../ledger/schedule.ts';
 import type { Dispatch, Notification } from '../../ledger/notification.ts';
 import type { Run, Session } from '../../ledger/session.ts';
 import type { Steer, Turn } from '../../ledger/turn.ts';
+import type { Workspace } from '../../ledger/workspace.ts';
 import type { RowOf, TableName } from '../apply.ts';
+import { demand } from './demand.ts';
+import { checkAdmission, checkWorkspace } from './admission-constraints.ts';
 import type { MemoryState } from './state.ts';
 
 /**
@@ -36,14 +40,14 @@ export function checkRow<Name extends TableName>(state: MemoryState, table: Name
       return checkNotification(row as Notification);
     case 'dispatch':
       return checkDispatch(row as Dispatch);
+    case 'admission':
+      return checkAdmission(state, row as Admission);
+    case 'workspace':
+      return checkWorkspace(state, row as Workspace);
     case 'input':
       // Nothing of a queued text can be wrong by itself.
       return;
   }
-}
-
-function demand(holds: boolean, what: string, id: string): void {
-  if (!holds) throw new Error(`constraint failed for ${id}: ${what}`);
 }
 
 function checkExecution(row: Execution): void {
@@ -264,6 +268,8 @@ const references: { readonly [Name in TableName]: readonly Reference[] } = {
     ['notificationId', 'notification'],
     ['leadId', 'dispatch'],
   ],
+  admission: [['sessionId', 'session']],
+  workspace: [['runId', 'run']],
 };
 
 /** Checked when the decision is done, since two rows of it may name each other. */

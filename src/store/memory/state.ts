@@ -24,6 +24,8 @@ export interface MemorySnapshot {
   readonly occurrences: readonly RowOf['occurrence'][];
   readonly notifications: readonly RowOf['notification'][];
   readonly dispatches: readonly RowOf['dispatch'][];
+  readonly admissions: readonly RowOf['admission'][];
+  readonly workspaces: readonly RowOf['workspace'][];
   readonly holds: readonly Hold[];
   readonly owners: readonly TurnOwner[];
   readonly wakeups: readonly WakeRow[];
@@ -97,6 +99,8 @@ export class MemoryState {
       occurrence: undoable(from.occurrences, (row) => row.id),
       notification: undoable(from.notifications, (row) => row.id),
       dispatch: undoable(from.dispatches, (row) => row.id),
+      admission: undoable(from.admissions, (row) => row.sessionId),
+      workspace: undoable(from.workspaces, (row) => row.runId),
     };
     this.#holds = undoable(from.holds, holdKey);
     this.#owners = undoable(from.owners, ownerKey);
@@ -175,6 +179,8 @@ export class MemoryState {
       occurrences: [...this.rows('occurrence').values()],
       notifications: [...this.rows('notification').values()],
       dispatches: [...this.rows('dispatch').values()],
+      admissions: [...this.rows('admission').values()],
+      workspaces: [...this.rows('workspace').values()],
       holds: [...this.holds],
       owners: [...this.owners],
       wakeups: [...this.wakeups.values()],
@@ -202,6 +208,8 @@ export function emptySnapshot(databaseId: string): MemorySnapshot {
     occurrences: [],
     notifications: [],
     dispatches: [],
+    admissions: [],
+    workspaces: [],
     holds: [],
     owners: [],
     wakeups: [],

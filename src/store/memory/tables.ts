@@ -1,9 +1,10 @@
-import type { ExecutionId } from '../../base/ids.ts';
+import type { ExecutionId, SessionId } from '../../base/ids.ts';
 import type { Execution, ExecutionUsage } from '../../ledger/execution.ts';
 import { isSettled } from '../../ledger/execution.ts';
 import { addUsage } from '../../ledger/spending.ts';
 import type { TurnOwner } from '../../ledger/turn.ts';
 import type { RowOf, SettleEffect, TableName, Tables } from '../apply.ts';
+import { keyOfRow } from '../apply.ts';
 import { settled, withDeficit } from '../closing.ts';
 import { checkDeferredReferences, checkReferences, checkRow, checkUnique } from './constraints.ts';
 import type { MemoryState } from './state.ts';
@@ -18,8 +19,7 @@ export class MemoryTables implements Tables {
   }
 
   insert<Name extends TableName>(table: Name, row: RowOf[Name]): void {
-    const id =
-      'executionId' in row && table === 'input' ? row.executionId : (row as { readonly id: string }).id;
+    const id = keyOfRow(table, row);
     if (this.#state.rows(table).has(id)) throw new Error(`constraint failed: ${table} ${id} exists already`);
     checkUnique(this.#state, table, row);
     this.#write(table, id, row);
@@ -36,6 +36,11 @@ export class MemoryTables implements Tables {
   removeInput(id: ExecutionId): void {
     if (!this.#state.rows('input').has(id)) throw new Error(`no input of ${id} to delete`);
     this.#state.remove('input', id);
+  }
+
+  removeAdmission(id: SessionId): void {
+    if (!this.#state.rows('admission').has(id)) throw new Error(`no admission of ${id} to delete`);
+    this.#state.remove('admission', id);
   }
 
   insertHold(executionId: ExecutionId, holderId: ExecutionId): void {

@@ -137,11 +137,68 @@ export class SqliteAnswers {
         const found = root === null ? ids.lastAnswerOf(session) : ids.lastAnswerBelow(session, root);
         return first(executions.all(found))?.result ?? undefined;
       }
+      case 'lanesHeld':
+        return ids.lanesHeld(...question.args);
+      case 'laneHolders':
+        return sessions.all(ids.laneHolders(question.args[0]));
+      case 'turnsIn':
+        return turns.all(ids.turnsIn(question.args[0]));
+      case 'workspace':
+      case 'lockHolder':
+      case 'lockNext':
+      case 'lockLast':
+      case 'lockWaiters':
+        return this.#ofLocks(question);
+      default:
+        return this.#ofLine(question);
+    }
+  }
+
+  // Where nothing was ever limited nobody is in line, and nothing is asked.
+  #ofLine(
+    question: Of<'admission' | 'firstInLine' | 'lastInLine' | 'lineHeads' | 'nextInLine' | 'heldBackNotices'>,
+  ): unknown {
+    const { admissions, notices } = this.#tables;
+    const ids = this.#ids;
+    switch (question.ask) {
+      case 'admission':
+        return admissions.get(question.args[0]);
+      case 'firstInLine':
+        return admissions.isUnused ? undefined : first(admissions.all(ids.firstInLine()));
+      case 'lastInLine':
+        return ids.lastInLine();
+      case 'lineHeads':
+        return admissions.isUnused ? [] : admissions.all(ids.lineHeads());
+      case 'nextInLine':
+        return first(admissions.all(ids.nextInLine(...question.args)));
+      case 'heldBackNotices':
+        return admissions.isUnused ? [] : notices.all(ids.heldBackNotices(question.args[0]));
+      default:
+        return assertNever(question);
+    }
+  }
+
+  #ofLocks(question: Of<'workspace' | 'lockHolder' | 'lockNext' | 'lockLast' | 'lockWaiters'>): unknown {
+    const { workspaces } = this.#tables;
+    const ids = this.#ids;
+    switch (question.ask) {
+      case 'workspace':
+        return workspaces.get(question.args[0]);
+      case 'lockHolder':
+        return first(workspaces.all(ids.lockHolder(question.args[0])));
+      case 'lockNext':
+        return first(workspaces.all(ids.lockNext(...question.args)));
+      case 'lockLast':
+        return ids.lockLast(question.args[0]);
+      case 'lockWaiters':
+        return workspaces.isUnused ? [] : workspaces.all(ids.lockWaiters(question.args[0]));
       default:
         return assertNever(question);
     }
   }
 }
+
+type Of<Name extends Question['ask']> = Extract<Question, { readonly ask: Name }>;
 
 function first<Row>(rows: readonly Row[]): Row | undefined {
   return rows[0];

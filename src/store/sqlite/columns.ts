@@ -1,10 +1,12 @@
 import type { Execution } from '../../ledger/execution.ts';
+import type { Admission } from '../../ledger/line.ts';
 import type { Notice } from '../../ledger/notice.ts';
 import type { Occurrence } from '../../ledger/occurrence.ts';
 import type { Schedule } from '../../ledger/schedule.ts';
 import type { Dispatch, Notification } from '../../ledger/notification.ts';
 import type { Input, Run, Session } from '../../ledger/session.ts';
 import type { Steer, Turn } from '../../ledger/turn.ts';
+import type { Workspace } from '../../ledger/workspace.ts';
 import type { Param } from './driver.ts';
 import type { Cell } from './raw-database.ts';
 
@@ -248,6 +250,27 @@ export const dispatchColumns: Columns<Dispatch> = {
   error: seldom.json('error'),
   owedAt: integer('owed_at'),
   endedAt: seldom.integer('ended_at'),
+};
+
+export const admissionColumns: Columns<Admission> = {
+  sessionId: text('session_id'),
+  agent: text('agent'),
+  project: text('project'),
+  place: integer('place'),
+  since: integer('since'),
+  calledAt: seldom.integer('called_at'),
+};
+
+export const workspaceColumns: Columns<Workspace> = {
+  runId: text('run_id'),
+  how: text('how'),
+  from: text('from_path'),
+  path: text('path'),
+  lock: seldom.text('lock_path'),
+  checkout: seldom.json('checkout'),
+  place: seldom.integer('place'),
+  isHeld: flag('is_held'),
+  left: seldom.json('left_behind'),
 };
 
 /** A field's value as a parameter. */

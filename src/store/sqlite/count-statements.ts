@@ -1,4 +1,4 @@
-import type { ExecutionId } from '../../base/ids.ts';
+import type { ExecutionId, SessionId } from '../../base/ids.ts';
 import type { Execution } from '../../ledger/execution.ts';
 import type { TurnOwner } from '../../ledger/turn.ts';
 import type { Database, Param, Statement } from './driver.ts';
@@ -17,6 +17,7 @@ export interface CountStatements {
   holdersOf(id: ExecutionId): readonly ExecutionId[];
   insertOwner(row: TurnOwner): void;
   removeInput(id: ExecutionId): boolean;
+  removeAdmission(id: SessionId): boolean;
 }
 
 const fence = 'WHERE id = ? AND open = ? AND closed = 0';
@@ -43,6 +44,7 @@ export function countStatements(db: Database): CountStatements {
   );
   const owner = db.prepare('INSERT INTO turn_owners (turn_id, position, execution_id) VALUES (?, ?, ?)');
   const input = db.prepare('DELETE FROM inputs WHERE execution_id = ?');
+  const admission = db.prepare('DELETE FROM admissions WHERE session_id = ?');
   return {
     count: (from, open) => count.writeOne([open, from.id, from.open]),
     close: ({ id, open }, { closedAt, outcome, outcomeCode }) =>
@@ -57,6 +59,7 @@ export function countStatements(db: Database): CountStatements {
     holdersOf: (id) => holders.json([id]) as ExecutionId[],
     insertOwner: ({ turnId, position, executionId }) => owner.writeOne([turnId, position, executionId]),
     removeInput: (id) => input.run([id]).changes === 1,
+    removeAdmission: (id) => admission.run([id]).changes === 1,
   };
 }
 

@@ -49,6 +49,18 @@ export interface IdStatements {
   openGroups(target: string): Ids;
   dispatchesOf(lead: string): Ids;
   lastVerdictOf(schedule: string): Ids;
+  lanesHeld(of: 'all' | 'agent' | 'project', name: string): number;
+  laneHolders(limit: number): Ids;
+  turnsIn(root: string): Ids;
+  firstInLine(): Ids;
+  lastInLine(): number;
+  lineHeads(): Ids;
+  nextInLine(agent: string, project: string, place: number): Ids;
+  heldBackNotices(root: string): Ids;
+  lockHolder(lock: string): Ids;
+  lockNext(lock: string, place: number): Ids;
+  lockLast(lock: string): number;
+  lockWaiters(session: string): Ids;
 }
 
 /** The statements, each a subquery whose first column is the id. */
@@ -131,6 +143,38 @@ const lists = {
     SELECT id FROM notifications WHERE schedule_id = ? AND (transition = 'failed' OR transition = 'recovered')
     ORDER BY at DESC, id DESC LIMIT 1`,
   dispatchesOf: 'SELECT id FROM dispatches WHERE lead_id = ? ORDER BY owed_at, id',
+  laneHolders: `
+    SELECT id FROM sessions INDEXED BY sessions_lane WHERE lane_turn IS NOT NULL ORDER BY lane_turn LIMIT ?`,
+  // From the few sessions with a turn: a tree may be large.
+  turnsIn: `
+    SELECT DISTINCT o.turn_id AS id FROM sessions s INDEXED BY sessions_lane
+    JOIN turn_owners o ON o.turn_id IN (s.lane_turn, s.wake_turn)
+    JOIN executions e ON e.id = o.execution_id
+    JOIN turns t ON t.id = o.turn_id
+    WHERE s.lane_turn IS NOT NULL AND e.root_id = ? AND t.state <> 'ended' ORDER BY o.turn_id`,
+  firstInLine: 'SELECT session_id AS id FROM admissions ORDER BY place LIMIT 1',
+  // One look into the index for each agent in each project, whatever the length of the line.
+  lineHeads: `
+    WITH RECURSIVE heads (agent, project) AS (
+      SELECT * FROM (SELECT agent, project FROM admissions ORDER BY agent, project LIMIT 1)
+      UNION ALL
+      SELECT next.agent, next.project FROM heads JOIN admissions next ON next.session_id = (
+        SELECT a.session_id FROM admissions a WHERE (a.agent, a.project) > (heads.agent, heads.project)
+        ORDER BY a.agent, a.project LIMIT 1))
+    SELECT (SELECT a.session_id FROM admissions a WHERE a.agent = heads.agent AND a.project = heads.project
+      ORDER BY a.place LIMIT 1) AS id FROM heads`,
+  nextInLine: `
+    SELECT session_id AS id FROM admissions WHERE agent = ? AND project = ? AND place > ? ORDER BY place LIMIT 1`,
+  heldBackNotices: `
+    SELECT n.id AS id FROM admissions a
+    CROSS JOIN notices n INDEXED BY notices_pending_for ON n.session_id = a.session_id AND n.state IN ('owed', 'claimed')
+    WHERE n.state = 'owed' AND n.root_id = ? ORDER BY n.id`,
+  lockHolder: 'SELECT run_id AS id FROM workspaces WHERE lock_path = ? AND is_held = 1',
+  lockNext: `
+    SELECT run_id AS id FROM workspaces WHERE lock_path = ? AND place > ? AND is_held = 0 ORDER BY place LIMIT 1`,
+  lockWaiters: `
+    SELECT w.run_id AS id FROM runs r INDEXED BY runs_running JOIN workspaces w ON w.run_id = r.id
+    WHERE r.session_id = ? AND r.state = 'running' AND w.place IS NOT NULL AND w.is_held = 0 ORDER BY w.run_id`,
 };
 
 /**
@@ -166,12 +210,21 @@ export function idStatements(db: Database): IdStatements {
     SELECT count(*), coalesce(sum(
       coalesce(usage ->> 'inputTokens', 0) + coalesce(usage ->> 'outputTokens', 0)), 0)
     FROM executions WHERE runs_in = ? AND kind IN ('message', 'continuation', 'late')`);
+  const lanes = 'SELECT count(*) FROM sessions INDEXED BY sessions_lane WHERE lane_turn IS NOT NULL';
+  const held = {
+    all: number(`${lanes} AND ? = ''`),
+    agent: number(`${lanes} AND agent = ?`),
+    project: number(`${lanes} AND project = ?`),
+  };
   return {
     ...made,
     sessionTotals: (session) => {
       const [turns, tokens] = totals.row([session]) ?? [];
       return { turns: Number(turns), tokens: Number(tokens) };
     },
+    lanesHeld: (of, name) => held[of](of === 'all' ? '' : name),
+    lastInLine: number('SELECT max(place) FROM admissions'),
+    lockLast: number('SELECT max(place) FROM workspaces WHERE lock_path = ? AND place IS NOT NULL'),
     openOwnedBy: list(openOwnedBySql),
     headPosition: number('SELECT min(position) FROM inputs WHERE session_id = ?'),
     tailPosition: number('SELECT max(position) FROM inputs WHERE session_id = ?'),

@@ -8,6 +8,7 @@ import { limitsSchema } from './migrations/0004-limits.ts';
 import { schedulesSchema } from './migrations/0005-schedules.ts';
 import { notificationsSchema } from './migrations/0006-notifications.ts';
 import { attemptsSchema } from './migrations/0007-attempts.ts';
+import { admissionSchema } from './migrations/0008-admission.ts';
 
 /** One step of the schema. Steps are only ever appended; one that was released is never edited. */
 export interface Migration {
@@ -24,6 +25,7 @@ export const migrations: readonly Migration[] = [
   { name: '0005-schedules', sql: schedulesSchema },
   { name: '0006-notifications', sql: notificationsSchema },
   { name: '0007-attempts', sql: attemptsSchema },
+  { name: '0008-admission', sql: admissionSchema },
 ];
 
 interface Applied {

@@ -61,6 +61,21 @@ const justified: readonly { readonly step: RegExp; readonly sql: RegExp; readonl
     sql: /AS own/,
     why: 'sorts what one session has open',
   },
+  {
+    step: /^SCAN (admissions|a) USING COVERING INDEX admissions_(of|place)$/,
+    sql: /FROM admissions (ORDER BY place LIMIT 1|ORDER BY agent, project LIMIT 1|a\b)/,
+    why: 'one step of an index, or all that waits for a turn slot now',
+  },
+  {
+    step: /^SCAN heads$/,
+    sql: /RECURSIVE heads/,
+    why: 'a row for each agent in each project that is in line',
+  },
+  {
+    step: /^USE TEMP B-TREE FOR (DISTINCT|ORDER BY)$/,
+    sql: /INDEXED BY sessions_lane|FROM admissions a/,
+    why: 'sorts the turns of one tree that run now, or results that wait for a slot',
+  },
   { step: /^SCAN (migrations|tokens)/, sql: /FROM (migrations|tokens) ORDER BY/, why: 'a handful of rows' },
   { step: /^USE TEMP B-TREE FOR ORDER BY$/, sql: /FROM tokens ORDER BY/, why: 'a handful of rows' },
 ];

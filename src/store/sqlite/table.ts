@@ -52,6 +52,11 @@ export class Table<Row extends object> {
     this.#greatest = String(greatest?.[0] ?? '');
   }
 
+  /** Whether there was never a row: nothing need be asked. */
+  get isUnused(): boolean {
+    return this.#greatest === '';
+  }
+
   get #keyColumn(): string {
     return this.#shape.columns[this.#shape.key].name;
   }

@@ -1,6 +1,7 @@
-import type { ExecutionId } from '../../base/ids.ts';
+import type { ExecutionId, SessionId } from '../../base/ids.ts';
 import type { Execution, ExecutionUsage } from '../../ledger/execution.ts';
 import { isSettled } from '../../ledger/execution.ts';
+import type { Admission } from '../../ledger/line.ts';
 import type { Notice } from '../../ledger/notice.ts';
 import type { Occurrence } from '../../ledger/occurrence.ts';
 import type { Schedule } from '../../ledger/schedule.ts';
@@ -8,10 +9,12 @@ import type { Dispatch, Notification } from '../../ledger/notification.ts';
 import type { Input, Run, Session } from '../../ledger/session.ts';
 import { addUsage } from '../../ledger/spending.ts';
 import type { Steer, Turn, TurnOwner } from '../../ledger/turn.ts';
+import type { Workspace } from '../../ledger/workspace.ts';
 import type { RowOf, SettleEffect, TableName, Tables } from '../apply.ts';
 import { settled, withDeficit } from '../closing.ts';
 import {
   dispatchColumns,
+  admissionColumns,
   executionColumns,
   inputColumns,
   noticeColumns,
@@ -22,6 +25,7 @@ import {
   sessionColumns,
   steerColumns,
   turnColumns,
+  workspaceColumns,
 } from './columns.ts';
 import type { CountStatements } from './count-statements.ts';
 import { countStatements } from './count-statements.ts';
@@ -48,6 +52,8 @@ export class SqliteTables implements Tables {
   readonly occurrences: Table<Occurrence>;
   readonly notifications: Table<Notification>;
   readonly dispatches: Table<Dispatch>;
+  readonly admissions: Table<Admission>;
+  readonly workspaces: Table<Workspace>;
   readonly #byName: { readonly [Name in TableName]: Table<RowOf[Name]> };
   readonly #counts: CountStatements;
   readonly #holders = new Map<ExecutionId, readonly ExecutionId[]>();
@@ -74,6 +80,8 @@ export class SqliteTables implements Tables {
     this.occurrences = new Table(db, { table: 'occurrences', key: 'id', columns: occurrenceColumns });
     this.notifications = new Table(db, { table: 'notifications', key: 'id', columns: notificationColumns });
     this.dispatches = new Table(db, { table: 'dispatches', key: 'id', columns: dispatchColumns });
+    this.admissions = new Table(db, { table: 'admissions', key: 'sessionId', columns: admissionColumns });
+    this.workspaces = new Table(db, { table: 'workspaces', key: 'runId', columns: workspaceColumns });
     this.#byName = {
       execution: this.executions,
       notice: this.notices,
@@ -86,6 +94,8 @@ export class SqliteTables implements Tables {
       occurrence: this.occurrences,
       notification: this.notifications,
       dispatch: this.dispatches,
+      admission: this.admissions,
+      workspace: this.workspaces,
     };
     this.#counts = countStatements(db);
   }
@@ -109,6 +119,11 @@ export class SqliteTables implements Tables {
   removeInput(id: ExecutionId): void {
     if (!this.#counts.removeInput(id)) throw new Error(`no input of ${id} to delete`);
     this.inputs.forget(id);
+  }
+
+  removeAdmission(id: SessionId): void {
+    if (!this.#counts.removeAdmission(id)) throw new Error(`no admission of ${id} to delete`);
+    this.admissions.forget(id);
   }
 
   insertHold(executionId: ExecutionId, holderId: ExecutionId): void {

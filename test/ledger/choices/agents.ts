@@ -133,7 +133,7 @@ export const sessionGoesOn: Choose = (context) => {
   const [turn] = unendedTurns(state, session);
   if (!turn) {
     if (!hasWork(context, session)) return personSends(context);
-    const command = { now, sessionId: session.id, node, fresh: freshOf(context) };
+    const command = { limits: context.limits, now, sessionId: session.id, node, fresh: freshOf(context) };
     return { call: { rule: 'takeLane', command } };
   }
   if (turn.state === 'starting') {

@@ -1,6 +1,7 @@
 import type { FilledText } from '../../../src/ledger/advance.ts';
 import type { Budget } from '../../../src/ledger/execution.ts';
 import type { PlannedMessage } from '../../../src/ledger/session.ts';
+import type { PreparedWorkspace } from '../../../src/ledger/workspace.ts';
 import type { Choose, Context } from '../choice.ts';
 import { freshOf, isRare, one, sessionOf } from '../choice.ts';
 
@@ -55,6 +56,14 @@ export function planOf({ b, c, d }: Pick<Context, 'b' | 'c' | 'd'>): PlannedMess
   }));
 }
 
+/** A directory that a run must have alone; rarely one that it shares. */
+function workspaceOf({ c, d }: Pick<Context, 'c' | 'd'>): PreparedWorkspace {
+  const path = d % 5 === 0 ? '/other' : '/repository';
+  const isShared = c % 8 === 0;
+  const how = isShared ? 'shared' : 'exclusive';
+  return { how, from: path, path, lock: isShared ? null : path, checkout: null };
+}
+
 /** A sequence begins. */
 export const runBegins: Choose = (context) => {
   const { state, now, a } = context;
@@ -63,7 +72,8 @@ export const runBegins: Choose = (context) => {
   const id = freshOf(context).at('run', 0);
   const about = { now, id, project: 'default', name: `run ${now}`, sessionId: session.id };
   const origin = isRare(context.c, 4) ? { budget: budgetOf(context) } : {};
-  return { call: { rule: 'beginRun', command: { ...about, plan: planOf(context), origin } } };
+  const workspace = isRare(context.b, 4) ? {} : { workspace: workspaceOf(context) };
+  return { call: { rule: 'beginRun', command: { ...about, plan: planOf(context), origin, ...workspace } } };
 };
 
 /** A text whose templates were filled in; now and then a file is missing. */
@@ -121,5 +131,6 @@ export const sessionTaken: Choose = (context) => {
   const session = isRare(b, 20) ? undefined : sessionOf(context);
   const sessionId = session?.id ?? freshOf(context).at('session', 0);
   if (!session && state.sessions.size === 0) return undefined;
-  return { call: { rule: 'takeLane', command: { now, sessionId, node: 'local', fresh: freshOf(context) } } };
+  const command = { now, sessionId, node: 'local', limits: context.limits, fresh: freshOf(context) };
+  return { call: { rule: 'takeLane', command } };
 };

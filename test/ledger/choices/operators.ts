@@ -74,3 +74,11 @@ export const bookIsKept: Choose = ({ state, now, a, b }) => {
     ? { call: { rule: 'markWritten', command: { now, turnId } } }
     : { call: { rule: 'moveTurn', command: { now, turnId } } };
 };
+
+/** The server starts again: with other limits, or with none. */
+export const limitsChange: Choose = ({ now, a, b, c }) => {
+  const turns = { turns: 1 + (b % 2) };
+  const limits = [undefined, turns, turns, { perAgent: 1 }, { turns: 2, perProject: 1 }][a % 5];
+  const agents = c % 4 === 0 && limits ? { ...limits, perAgent: 1 } : limits;
+  return { call: { rule: 'callNext', command: { now, limits: agents } } };
+};

@@ -39,6 +39,8 @@ function handled(context: Context, wake: WakeRow): Choice | undefined {
     case 'schedule':
     case 'occurrence':
       return undefined;
+    case 'slot':
+      return { call: { rule: 'callNext', command: { now: context.now, limits: context.limits } } };
     case 'heartbeat': {
       const noticeId = freshOf(context).at('notice', 0);
       const command = { now: context.now, id: wake.target as ExecutionId, noticeId };
@@ -55,9 +57,9 @@ function handled(context: Context, wake: WakeRow): Choice | undefined {
 
 /** The lane is taken for what is due; where it is not free, a text is claimed for the turn that runs. */
 function sessionLooks(context: Context, sessionId: SessionId): Choice {
-  const { now } = context;
+  const { now, limits } = context;
   return {
-    call: { rule: 'takeLane', command: { now, sessionId, node, fresh: freshOf(context) } },
+    call: { rule: 'takeLane', command: { now, sessionId, node, limits, fresh: freshOf(context) } },
     follow: (came) => {
       const taken = came.as === 'decided' ? (came.value as LaneTaken) : undefined;
       if (!taken || taken.taken || taken.why !== 'busy') return undefined;

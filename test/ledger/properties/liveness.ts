@@ -1,13 +1,14 @@
 import type { Execution } from '../../../src/ledger/execution.ts';
 import { isSettled } from '../../../src/ledger/execution.ts';
 import { holding } from '../../../src/ledger/holding.ts';
-import type { Session } from '../../../src/ledger/session.ts';
+import type { Notice } from '../../../src/ledger/notice.ts';
+import type { Input, Session } from '../../../src/ledger/session.ts';
 import type { Turn } from '../../../src/ledger/turn.ts';
 import { short } from '../calls.ts';
 import type { Moment, Property } from '../moment.ts';
 import { changed, firstOf } from '../moment.ts';
 import type { State } from '../state.ts';
-import { limitsIn, listed } from '../state.ts';
+import { heldBackIn, limitsIn, listed } from '../state.ts';
 
 /** When the session can go on by itself; undefined when it waits for its agent, a person, or nothing. */
 function dueAt(state: State, session: Session): number | undefined {
@@ -18,14 +19,24 @@ function dueAt(state: State, session: Session): number | undefined {
 
 function dueWithoutLimit(state: State, session: Session): number | undefined {
   if (session.state === 'stopped' || session.laneTurn !== null || session.wakeTurn !== null) return undefined;
+  // Whoever is in line is called (`admission.ts`).
+  if (state.admissions.has(session.id)) return undefined;
   for (const input of state.inputs.values())
-    if (input.sessionId === session.id && input.steerId === null) return 0;
+    if (input.sessionId === session.id && input.steerId === null && !waitsForWorkspace(state, input))
+      return 0;
   let soonest: number | undefined;
   for (const notice of state.notices.values()) {
     if (notice.state !== 'owed' || notice.sessionId !== session.id || notice.mode !== 'each') continue;
     if (notice.notBefore < Number.MAX_SAFE_INTEGER) soonest = Math.min(soonest ?? Infinity, notice.notBefore);
   }
   return soonest;
+}
+
+/** Its run is in line for its workspace: it is woken when that is free (`admission.ts`). */
+function waitsForWorkspace(state: State, input: Input): boolean {
+  const runId = state.executions.get(input.executionId)?.runId ?? null;
+  const workspace = runId === null ? undefined : state.workspaces.get(runId);
+  return workspace !== undefined && workspace.place !== null && !workspace.isHeld;
 }
 
 function isWoken(state: State, kind: string, target: string, latest: number): boolean {
@@ -69,6 +80,20 @@ function checkChecks({ after, now }: Moment): string | undefined {
 
 /** Everything above which something waits for a usage limit or a sign-in, up to what was detached. */
 function limitedAbove(state: State, isMeant: (row: Execution) => boolean): Set<string> {
+  const isLimited = ({ waiting }: Execution): boolean =>
+    waiting?.for === 'capacity' || waiting?.for === 'login';
+  return above(
+    state,
+    (row) => isLimited(row) && isMeant(row),
+    ({ sessionId }) => (state.sessions.get(sessionId)?.limit ?? null) !== null,
+  );
+}
+
+function above(
+  state: State,
+  waits: (row: Execution) => boolean,
+  isDelayed: (notice: Notice) => boolean,
+): Set<string> {
   const found = new Set<string>();
   const climb = (id: Execution['id'] | null): void => {
     for (let row = id === null ? undefined : state.executions.get(id); row; ) {
@@ -76,23 +101,36 @@ function limitedAbove(state: State, isMeant: (row: Execution) => boolean): Set<s
       row = row.parentId === null || row.detachedAt !== null ? undefined : state.executions.get(row.parentId);
     }
   };
-  for (const row of state.executions.values())
-    if (
-      (row.waiting?.for === 'capacity' || row.waiting?.for === 'login') &&
-      row.detachedAt === null &&
-      isMeant(row)
-    )
-      climb(row.parentId);
+  for (const row of state.executions.values()) if (row.detachedAt === null && waits(row)) climb(row.parentId);
   for (const notice of state.notices.values())
-    if (notice.state === 'owed' && state.sessions.get(notice.sessionId)?.limit) climb(notice.countedOn);
+    if (notice.state === 'owed' && isDelayed(notice)) climb(notice.countedOn);
   return found;
+}
+
+/** Everything above which something waits for a turn slot. */
+function heldBackAbove(state: State): Set<string> {
+  return above(
+    state,
+    (row) => row.waiting?.for === 'slot' || row.waiting?.for === 'workspace',
+    ({ sessionId }) => state.admissions.has(sessionId),
+  );
+}
+
+/** Whether a turn of this tree goes on. */
+function isAtWork(state: State, rootId: Execution['id']): boolean {
+  return [...state.turns.values()].some(
+    (turn) => turn.state !== 'ended' && listed(state.owners, turn.id).some((row) => row.rootId === rootId),
+  );
 }
 
 function checkDeadlines({ after, now }: Moment): string | undefined {
   const standing = limitedAbove(after, (row) => row.state === 'queued');
+  const heldBack = heldBackAbove(after);
   const isStanding = (row: Execution): boolean =>
-    row.kind === 'message' && isSettled(row.state) && standing.has(row.id);
-  const slow = limitedAbove(after, () => true);
+    row.kind === 'message' &&
+    isSettled(row.state) &&
+    (standing.has(row.id) || (heldBack.has(row.id) && !isAtWork(after, row.rootId)));
+  const slow = new Set([...limitedAbove(after, () => true), ...heldBack]);
   return firstOf(after.executions.values(), (row) => {
     if (row.deadlineAt === null || row.cancelRequested || isStanding(row)) return undefined;
     const isWaiting = row.waiting !== null && row.waiting.for !== 'input' && row.waiting.for !== 'dependency';
@@ -137,6 +175,7 @@ function checkHolding({ before, after, now }: Moment): string | undefined {
       turns: turnsOf(after, executions),
       steers: [...after.steers.values()].filter((steer) => steer.endedAt === null),
       limits: limitsIn(after),
+      heldBack: heldBackIn(after),
       now,
     });
     return names.length === 0 ? `nobody can say what holds ${root.kind} ${short(root.id)}` : undefined;
@@ -171,13 +210,24 @@ const mayChange: Partial<Record<string, readonly string[]>> = {
   detach: ['notices', 'executions'],
 };
 
+const tables = [
+  'executions',
+  'notices',
+  'sessions',
+  'turns',
+  'inputs',
+  'steers',
+  'runs',
+  'admissions',
+  'workspaces',
+] as const;
 const refusedValues: readonly unknown[] = ['ignored', 'stale', 'notYet', 'needsText', 'already', false];
 
 /** What is refused, ignored or stale changes nothing. */
 function checkIgnored({ before, after, came, call }: Moment): string | undefined {
   if (came.as === 'thrown') return `threw: ${came.error.message}`;
   if (came.as === 'decided' && !refusedValues.includes(came.value)) return undefined;
-  for (const table of ['executions', 'notices', 'sessions', 'turns', 'inputs', 'steers', 'runs'] as const) {
+  for (const table of tables) {
     const [was, is]: [ReadonlyMap<string, unknown>, ReadonlyMap<string, unknown>] = [
       before[table],
       after[table],
