@@ -6,11 +6,11 @@ import type { Dispatch, Notification } from '../../ledger/notification.ts';
 import { isPending } from '../../ledger/notice.ts';
 import type { Question } from '../../ledger/questions.ts';
 import type { Input } from '../../ledger/session.ts';
-import type { Turn } from '../../ledger/turn.ts';
 import { answerOfLine, answerOfLocks } from './admission-answers.ts';
 import { answerOfRuns } from './run-answers.ts';
 import { answerOfSchedules } from './schedule-answers.ts';
 import type { MemoryState } from './state.ts';
+import { answerOfTurns, sentText } from './turn-answers.ts';
 
 /** Answers the questions of rules by looking at every row: histories in memory are short. */
 export function answerFrom(state: MemoryState, question: Question): unknown {
@@ -91,7 +91,7 @@ export function answerFrom(state: MemoryState, question: Question): unknown {
     case 'refusedTurns':
     case 'activeTurnOf':
     case 'turnsIn':
-      return ofTurns(state, question);
+      return answerOfTurns(state, question);
     case 'lanesHeld':
     case 'laneHolders':
     case 'admission':
@@ -121,40 +121,6 @@ export function answerFrom(state: MemoryState, question: Question): unknown {
 }
 
 type Of<Name extends Question['ask']> = Extract<Question, { readonly ask: Name }>;
-
-function ofTurns(
-  state: MemoryState,
-  question: Of<'owners' | 'refusedTurns' | 'activeTurnOf' | 'turnsIn'>,
-): unknown {
-  const [id] = question.args;
-  const owners = [...state.owners];
-  if (question.ask === 'turnsIn') {
-    const isOf = (turn: Turn): boolean =>
-      owners.some(
-        (owner) => owner.turnId === turn.id && state.rows('execution').get(owner.executionId)?.rootId === id,
-      );
-    return [...state.rows('turn').values()].filter((turn) => turn.state !== 'ended' && isOf(turn)).sort(byId);
-  }
-  if (question.ask === 'owners') {
-    return owners
-      .filter((owner) => owner.turnId === id)
-      .sort((a, b) => a.position - b.position || compare(a.executionId, b.executionId))
-      .map((owner) => state.rows('execution').get(owner.executionId));
-  }
-  const turns = owners
-    .filter((owner) => owner.executionId === id)
-    .map((owner) => state.rows('turn').get(owner.turnId) as Turn)
-    .sort(byId);
-  if (question.ask === 'activeTurnOf') return turns.find((turn) => turn.state !== 'ended');
-  return turns.filter((turn) => turn.status === 'refused' && turn.id !== question.args[1]).length;
-}
-
-function sentText(state: MemoryState, id: string): string | undefined {
-  const owned = [...state.owners].filter((owner) => owner.executionId === id && owner.position === 0);
-  const turns = owned.flatMap(({ turnId }) => state.rows('turn').get(turnId) ?? []).sort(byId);
-  const steers = [...state.rows('steer').values()].filter((steer) => steer.messageId === id).sort(byId);
-  return (turns.findLast((turn) => turn.cause === 'message' && turn.text !== '') ?? steers.at(-1))?.text;
-}
 
 function ofNotices(
   state: MemoryState,

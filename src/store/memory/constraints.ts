@@ -5,13 +5,13 @@ import type { Notice } from '../../ledger/notice.ts';
 import type { Occurrence } from '../../ledger/occurrence.ts';
 import { isOpen } from '../../ledger/occurrence.ts';
 import type { Schedule } from '../../ledger/schedule.ts';
-import type { Dispatch, Notification } from '../../ledger/notification.ts';
 import type { Run, Session } from '../../ledger/session.ts';
 import type { Steer, Turn } from '../../ledger/turn.ts';
 import type { Workspace } from '../../ledger/workspace.ts';
 import type { RowOf, TableName } from '../apply.ts';
 import { demand } from './demand.ts';
 import { checkAdmission, checkWorkspace } from './admission-constraints.ts';
+import { checkDispatch, checkNotification } from './notification-constraints.ts';
 import type { MemoryState } from './state.ts';
 
 /**
@@ -37,9 +37,9 @@ export function checkRow<Name extends TableName>(state: MemoryState, table: Name
     case 'occurrence':
       return checkOccurrence(state, row as Occurrence);
     case 'notification':
-      return checkNotification(row as Notification);
+      return checkNotification(row as RowOf['notification']);
     case 'dispatch':
-      return checkDispatch(row as Dispatch);
+      return checkDispatch(row as RowOf['dispatch']);
     case 'admission':
       return checkAdmission(state, row as Admission);
     case 'workspace':
@@ -145,21 +145,6 @@ function checkOccurrence(state: MemoryState, row: Occurrence): void {
   demand(before.instant === row.instant, 'no occurrence changes its instant', row.id);
   const isSame = before.state === row.state && before.runId === row.runId;
   demand(before.state !== 'ran' || isSame, 'what has run does not change', row.id);
-}
-
-function checkNotification(row: Notification): void {
-  demand(row.id === `${row.transition}:${row.subject}`, 'the id is what it is about', row.id);
-}
-
-function checkDispatch(row: Dispatch): void {
-  const { state } = row;
-  demand(row.id === `${row.target}:${row.notificationId}`, 'the id is what goes where', row.id);
-  demand(row.attempt >= 0, 'attempt >= 0', row.id);
-  demand(state !== 'owed' || row.leadId === null, 'what is owed is in no group', row.id);
-  demand((state !== 'sending' && state !== 'sent') || row.leadId !== null, 'what goes has a leader', row.id);
-  demand(state !== 'givenUp' || row.error !== null, 'what was given up says why', row.id);
-  const isEnded = state === 'sent' || state === 'givenUp';
-  demand(isEnded === (row.endedAt !== null), 'an ended dispatch has its instant', row.id);
 }
 
 /** What must be unique when a row is inserted, beside its id. */
