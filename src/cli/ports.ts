@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { ScheduleFacts } from '../contract/schedule-checks.ts';
 import type { Tty } from './tty.ts';
 
 /** Everything that the command line needs from the process around it and from the server's wiring. */
@@ -35,6 +36,8 @@ export interface CliDeps {
    * is no such case.
    */
   readonly checkAgentOffline: (request: AgentCheckRequest) => Promise<AgentCheckReport>;
+  /** What the schedules of a configuration are held against; without a server. */
+  readonly scheduleFacts: (request: AgentsRequest) => Promise<ScheduleFacts>;
   /** The profiles of a configuration, each looked for; without a server. */
   readonly listAgentsOffline: (request: AgentsRequest) => Promise<AgentListing[]>;
 }

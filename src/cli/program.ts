@@ -14,6 +14,7 @@ import { addInitVerb } from './verbs/init.ts';
 import { addListVerb } from './verbs/list.ts';
 import { addNoticeVerbs } from './verbs/notices.ts';
 import { addRunVerb } from './verbs/run.ts';
+import { addScheduleVerbs } from './verbs/schedules.ts';
 import { addSendVerb } from './verbs/send.ts';
 import { addServerVerbs } from './verbs/server.ts';
 import { addSessionVerbs } from './verbs/sessions.ts';
@@ -118,6 +119,7 @@ const verbs: readonly ((registrar: Registrar) => void)[] = [
   addExecutionVerbs,
   addSessionVerbs,
   addNoticeVerbs,
+  addScheduleVerbs,
   addAgentVerbs,
   addImportVerbs,
 ];

@@ -1,7 +1,7 @@
 import { type Document, isCollection, isMap, LineCounter, parseDocument, type YAMLError } from 'yaml';
 import type { z } from 'zod';
 import { type ErrorCode, StemmaError } from '../base/errors.ts';
-import { joinPath } from '../contract/issues.ts';
+import { type InputIssue, joinPath } from '../contract/issues.ts';
 import { findNearest } from '../base/nearest.ts';
 import { keysAt } from '../contract/schema-keys.ts';
 import { clip, plainLine } from './text.ts';
@@ -57,7 +57,8 @@ export function parseYaml<S extends z.ZodType>(
  */
 export function placedError(error: unknown, text: string, file: string): unknown {
   if (!(error instanceof StemmaError) || !placed.has(error.code)) return error;
-  const { key, nearest, line } = error.data;
+  const { key, nearest, line, issues } = error.data;
+  if (Array.isArray(issues)) return placedIssues(error, issues as readonly InputIssue[], text, file);
   const path = typeof key === 'string' && line === undefined ? pathOf(key) : undefined;
   if (path === undefined) return error;
   const lines = new LineCounter();
@@ -66,6 +67,39 @@ export function placedError(error: unknown, text: string, file: string): unknown
   const offset = offsetOfValue(document, path);
   const problem = problemAt({ file, text, lines, document }, offset, String(key), error.message);
   return invalidConfig([typeof nearest === 'string' ? { ...problem, nearest } : problem]);
+}
+
+// What is wrong with schedules is told by the server, or by whoever knows what else there is.
+function placedIssues(
+  error: StemmaError,
+  issues: readonly InputIssue[],
+  text: string,
+  file: string,
+): StemmaError {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, ...yamlOptions });
+  const source = { file, text, lines, document };
+  const problems = issues.flatMap(({ path, message, nearest }) => {
+    const keys = document.errors.length > 0 ? undefined : pathInSchedules(document, path);
+    if (keys === undefined) return [];
+    const problem = problemAt(source, offsetOfValue(document, keys), path, `${path}: ${plainLine(message)}`);
+    return nearest === undefined ? problem : { ...problem, nearest };
+  });
+  const [first, ...rest] = problems.sort((a, b) => a.line - b.line || a.column - b.column);
+  return first && problems.length === issues.length ? invalidConfig([first, ...rest]) : error;
+}
+
+// `schedules.nightly.messages[1].text`, where the name may hold dots.
+function pathInSchedules(document: Document.Parsed, path: string): (string | number)[] | undefined {
+  const top = 'schedules';
+  const map = document.get(top);
+  if (!path.startsWith(`${top}.`) || !isMap(map)) return undefined;
+  const rest = path.slice(top.length + 1);
+  const names = map.items.map(({ key }) => String(key)).sort((a, b) => b.length - a.length);
+  const name = names.find((each) => rest === each || rest.startsWith(`${each}.`));
+  if (name === undefined) return undefined;
+  const tail = [...rest.slice(name.length).matchAll(/([^.[\]]+)|\[(\d+)\]/g)];
+  return [top, name, ...tail.map(([, key, index]) => key ?? Number(index))];
 }
 
 const placed: ReadonlySet<string> = new Set(['INVALID_CONFIG', 'INVALID_INPUT'] satisfies ErrorCode[]);

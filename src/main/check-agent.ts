@@ -92,7 +92,8 @@ function redactedCase({ outcome, evidence, ...rest }: CaseResult, redaction: Red
   return { ...rest, outcome: told, evidence: evidence.map((line) => redaction.text(line)) };
 }
 
-async function agentsOffline(
+/** The agents of a configuration, without a server. Rejects with `INVALID_CONFIG`. */
+export async function agentsOffline(
   { configFile }: AgentsRequest,
   installation: Installation,
 ): Promise<{ readonly agents: AgentDirectory; readonly config: ConfigFile }> {

@@ -24,6 +24,8 @@ process.exitCode = await runCli(argv, {
   runDemoAgent: async (args) => (await import('../drivers/demo/demo-agent.ts')).runDemoAgent(args),
   checkAgentOffline: async (request) =>
     (await import('./check-agent.ts')).checkAgentOffline(request, installation),
+  scheduleFacts: async (request) =>
+    (await import('./schedule-facts.ts')).scheduleFactsOffline(request, installation),
   listAgentsOffline: async (request) =>
     (await import('./check-agent.ts')).listAgentsOffline(request, installation),
 });

@@ -62,6 +62,11 @@ export class Bench {
         capabilities: [],
       }),
       listAgentsOffline: async () => [],
+      scheduleFacts: async () => ({
+        agents: ['demo', 'codex'],
+        refusalOfBudget: () => undefined,
+        targets: ['ops'],
+      }),
       ...more,
       stdout,
       stderr,

@@ -58,4 +58,5 @@ process.exitCode = await runCli(process.argv.slice(2), {
   runDemoAgent: async () => 0,
   checkAgentOffline: () => Promise.reject(new Error('no agent is checked here')),
   listAgentsOffline: async () => [],
+  scheduleFacts: async () => ({ agents: [], refusalOfBudget: () => undefined, targets: [] }),
 });
