@@ -1,4 +1,4 @@
-import { refusalOfBudgets } from '../application/budgets.ts';
+import { budgetOf, refusalOfBudgets } from '../application/budgets.ts';
 import type { AgentDirectory } from '../application/context.ts';
 import type { AgentsRequest } from '../cli/ports.ts';
 import type { ConfigFile } from '../contract/config-file.ts';
@@ -10,7 +10,7 @@ import type { Installation } from './server.ts';
 export function factsOf(agents: AgentDirectory, config: ConfigFile): ScheduleFacts {
   return {
     agents: agents.list().map(({ profile }) => profile.name),
-    refusalOfBudget: (agent, budget) => refusalOfBudgets(agents, agent, [budget])?.message,
+    refusalOfBudget: (agent, budget) => refusalOfBudgets(agents, agent, [budgetOf(budget)])?.message,
     targets: Object.keys(config.notify ?? {}),
   };
 }

@@ -30,6 +30,10 @@ export class MemorySchedules implements ScheduleCommands, ScheduleQueries {
   now = Date.UTC(2027, 0, 1);
   /** What every command refuses with. */
   refusal: Extract<Answer<never>, { ok: false }> | undefined;
+  /** What becomes of what is triggered. */
+  triggered: { state: Occurrence['state']; reason?: string } = { state: 'ran' };
+  /** Called with the id of the run of each trigger. */
+  onTrigger: (id: RunId) => void = () => undefined;
   readonly #ids = new Ids(() => this.now, Math.random);
 
   /** As if it were new. */
@@ -37,6 +41,8 @@ export class MemorySchedules implements ScheduleCommands, ScheduleQueries {
     this.rows.length = 0;
     this.calls.length = 0;
     this.refusal = undefined;
+    this.triggered = { state: 'ran' };
+    this.onTrigger = () => undefined;
     this.now = Date.UTC(2027, 0, 1);
   }
 
@@ -99,8 +105,11 @@ export class MemorySchedules implements ScheduleCommands, ScheduleQueries {
     return this.#do('trigger', call, () => {
       const runId = this.#ids.make('run');
       const instant = toInstant(this.now);
-      this.#addOccurrence(id, { instant, trigger: 'manual', state: 'ran', runId });
-      return { runId, instant, state: 'ran' as const };
+      const { state, reason } = this.triggered;
+      const more = { ...(state === 'ran' ? { runId } : {}), ...(reason === undefined ? {} : { reason }) };
+      this.#addOccurrence(id, { instant, trigger: 'manual', state, ...more });
+      if (state === 'ran') this.onTrigger(runId);
+      return { runId, instant, state: 'due' as const };
     });
   }
 

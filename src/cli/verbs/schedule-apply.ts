@@ -19,7 +19,10 @@ export function addApplyVerb({ program, verb }: Registrar): void {
     .command('apply')
     .description('make the schedules of the server be those of a file; those that it has no more are removed')
     .argument('[file]', 'the file (else ./stemma.yaml)')
-    .option('--dry-run', 'only show what would change; without a server, check the file and show what it says')
+    .option(
+      '--dry-run',
+      'only show what would change; without a server, check the file and show what it says',
+    )
     .action(verb(apply));
 }
 
@@ -33,7 +36,9 @@ async function apply(context: CliContext, args: readonly unknown[], options: Opt
     throw new StemmaError('INVALID_CONFIG', message, { file: read.file, key: 'schedules' });
   }
   const send = async () =>
-    (await context.connect()).call('applySchedules', { body: { project, schedules: sent(schedules), dryRun } });
+    (await context.connect()).call('applySchedules', {
+      body: { project, schedules: sent(schedules), dryRun },
+    });
   const answer = await withPlaces(read.file, send, named ?? 'stemma.yaml').catch((thrown: unknown) => {
     const isAway = thrown instanceof StemmaError && thrown.code === 'UNREACHABLE';
     if (isAway && dryRun && !context.isServerNamed) return undefined;
@@ -60,7 +65,8 @@ function sayDifference(context: CliContext, answer: ApplyAnswer): void {
   const { created, changed, unchanged, removed, dryRun, project } = answer;
   const name = (text: string): string => plainLine(`${project}/${text}`);
   for (const each of created) context.data(`+ ${name(each)}`);
-  for (const { name: each, keys } of changed) context.data(`~ ${name(each)}  (${keys.map(plainLine).join(', ')})`);
+  for (const { name: each, keys } of changed)
+    context.data(`~ ${name(each)}  (${keys.map(plainLine).join(', ')})`);
   for (const each of removed) context.data(`- ${name(each)}`);
   const counts = `${created.length} created, ${changed.length} changed, ${removed.length} removed, ${unchanged.length} unchanged`;
   context.talk(dryRun ? `Nothing was changed; it would be: ${counts}.` : `${counts}.`);
@@ -88,7 +94,10 @@ async function showFile(context: CliContext, read: ScheduleFile, shown: string):
     return { name, when: ruleWords(said), next, timezone: said.timezone ?? 'UTC' };
   });
   if (context.isJson) {
-    const shownItems = items.map(({ next, ...rest }) => ({ ...rest, ...(next === undefined ? {} : { next: toInstant(next) }) }));
+    const shownItems = items.map(({ next, ...rest }) => ({
+      ...rest,
+      ...(next === undefined ? {} : { next: toInstant(next) }),
+    }));
     context.document({ project, dryRun: true, file, schedules: shownItems });
     return exitCodes.ok;
   }

@@ -13,7 +13,9 @@ import { numberOf, type Options, type Registrar, requiredText, textOf, wholeNumb
 export function addNextVerb({ program, verb }: Registrar): void {
   program
     .command('next')
-    .description('the next instants of a schedule, in its zone and in yours; needs no server for one of a file')
+    .description(
+      'the next instants of a schedule, in its zone and in yours; needs no server for one of a file',
+    )
     .argument('<name>', 'the schedule: its name, or project/name')
     .option('-n, --count <n>', 'how many', wholeNumber(1, 1_000), 5)
     .option('--config <file>', 'look only into this file (else into ./stemma.yaml, then at the server)')
@@ -28,9 +30,7 @@ async function next(context: CliContext, args: readonly unknown[], options: Opti
   const now = context.deps.clock.now();
   const personalZone = zoneOf(context.deps.env['TZ'] || new Intl.DateTimeFormat().resolvedOptions().timeZone);
   const count = numberOf(options['count']) ?? 5;
-  const shown = rule
-    ? previewInstants(rule, { from: now, count, zone: zoneOf(timezone), personalZone })
-    : [];
+  const shown = rule ? previewInstants(rule, { from: now, count, zone: zoneOf(timezone), personalZone }) : [];
   const items = shown.map(({ instant, dst, ...rest }) => ({
     instant: toInstant(instant),
     ...rest,
@@ -82,6 +82,7 @@ async function findSaid(context: CliContext, name: string, named: string | undef
 }
 
 function noteOf({ after }: SaidWhen, count: number): string | undefined {
-  if (after !== undefined) return `It runs after ${plainLine(after.schedule)}, and has no instants of its own.`;
+  if (after !== undefined)
+    return `It runs after ${plainLine(after.schedule)}, and has no instants of its own.`;
   return count === 0 ? 'It has no more instants.' : undefined;
 }

@@ -152,7 +152,13 @@ async function runs(context: CliContext, args: readonly unknown[], options: Opti
   const { definition } = await client.call('getSchedule', { id });
   const page = await client.call('listScheduleRuns', { id, query: defined(pagingOf(options)) });
   const rows = page.items.map((item) => runRow(item, definition.timezone));
-  return printPage(context, page, ['RUN', 'INSTANT', 'STATE', 'MESSAGES', 'TOOK'], rows, 'It has not run yet.');
+  return printPage(
+    context,
+    page,
+    ['RUN', 'INSTANT', 'STATE', 'MESSAGES', 'TOOK'],
+    rows,
+    'It has not run yet.',
+  );
 }
 
 function runRow(item: Run, zone: string): Cell[] {

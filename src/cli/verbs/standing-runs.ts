@@ -1,11 +1,10 @@
 import type { StemmaClient } from '../../client/stemma-client.ts';
-import { StemmaError } from '../../base/errors.ts';
 import type { Run } from '../../contract/run.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { reportEnd, showLive } from '../live-view.ts';
 import { plainLine } from '../text.ts';
-import { numberOf, type Options, type Registrar, requiredText } from '../verb.ts';
+import { numberOf, type Options, type Registrar, requiredText, wholeNumber } from '../verb.ts';
 
 /** `stemma rerun RUN --from N` and `stemma resume RUN`: a run that stands still goes on. */
 export function addStandingRunVerbs({ program, verb }: Registrar): void {
@@ -14,7 +13,7 @@ export function addStandingRunVerbs({ program, verb }: Registrar): void {
     .command('rerun')
     .description('send the messages of a run that has ended once more, from one of them on')
     .argument('<run>', 'a run; the beginning of an id is enough')
-    .requiredOption('--from <number>', 'the message to begin with; the first is 1')
+    .requiredOption('--from <number>', 'the message to begin with; the first is 1', wholeNumber(1, 1_000))
     .option('-f, --follow', follows)
     .action(verb(rerun));
   program
@@ -26,9 +25,7 @@ export function addStandingRunVerbs({ program, verb }: Registrar): void {
 }
 
 async function rerun(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
-  const number = numberOf(options['from']);
-  if (number === undefined || !Number.isInteger(number) || number < 1)
-    throw new StemmaError('INVALID_INPUT', '--from: give the number of a message; the first is 1.');
+  const number = numberOf(options['from']) ?? 1;
   const client = await context.connect();
   const id = requiredText(args[0], 'run');
   return goesOn(context, client, await client.call('rerunRun', { id, body: { from: number - 1 } }), options);
