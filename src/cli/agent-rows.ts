@@ -31,7 +31,7 @@ export function abilities({ capabilities = {} }: Pick<AgentListing, 'capabilitie
   const { steer, backgroundTasks, resume, limits, usage } = capabilities;
   const words: (string | false)[] = [
     steer === 'proven' && 'steers',
-    backgroundTasks === true && 'tasks',
+    backgroundTasks === true ? 'tasks' : backgroundTasks === false && 'unseen tasks',
     resume === 'always' ? 'resumes' : resume === 'whereOffered' && 'may resume',
     limits === true && 'limits',
     usage === 'cost' ? 'costs' : usage === 'tokens' ? 'tokens' : usage === 'whereOffered' && 'may tell costs',
@@ -41,7 +41,7 @@ export function abilities({ capabilities = {} }: Pick<AgentListing, 'capabilitie
 
 /** What the words of `abilities` mean, for below the table. */
 export const abilityMeanings =
-  'steers: takes results into a running turn; tasks: its background work holds the tree; resumes: a conversation outlives its process; limits: usage limits are waited out; tokens, costs: what it uses is counted, and budgets are kept';
+  'steers: takes results into a running turn; tasks: its background work holds the tree; unseen tasks: what it leaves running in the background cannot be seen, and holds nothing; resumes: a conversation outlives its process; limits: usage limits are waited out; tokens, costs: what it uses is counted, and budgets are kept';
 
 function programCell(item: AgentListing): Cell {
   const { check } = item;

@@ -168,7 +168,7 @@ it('a list asks the server for its profiles, and what each look found', async ()
     'acp',
     'found 1.2',
     'no',
-    'steers, resumes, limits, tokens',
+    'steers, unseen tasks, resumes, limits, tokens',
     'agent --acp',
   ]);
   expect(rows[2]).toEqual(['gone', 'acp', 'not found', 'agent --acp']);

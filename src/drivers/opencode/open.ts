@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import { endGroup } from '../../processes/group.ts';
 import { removeRecord } from '../../processes/recorded-launch.ts';
@@ -10,7 +11,7 @@ import { removeLeft } from './evidence.ts';
 import { Journal, sessionInJournal } from './journal.ts';
 import { adoptServer, launchServer, type OpencodeServer } from './server.ts';
 import { OpencodeSession } from './session.ts';
-import { sessionInfo, toolStatus } from './wire.ts';
+import { configuredTools, sessionInfo, toolStatus } from './wire.ts';
 
 type NotOpened = Extract<Opened, { ok: false }>;
 
@@ -134,11 +135,27 @@ async function find(request: OpenRequest, api: OpencodeApi, nativeId: string): P
 
 /** Why the tools cannot be had. opencode would go on without them. */
 async function whyToolless(request: OpenRequest, api: OpencodeApi): Promise<string | undefined> {
+  const { tools } = request;
+  if (!tools) return undefined;
+  // Beside a server of the user's own with our name, opencode reads both as one: its address ours, its headers both.
+  if (!(await isConfigured(toolServer(tools), api))) await putTools(tools, api);
   const status = await toolState(api);
-  if (!request.tools || status === 'connected') return undefined;
+  if (status === 'connected') return undefined;
   await api.call('POST', `/mcp/${toolsName}/connect`, undefined, toolsMs);
   const again = await toolState(api);
   return again === 'connected' ? undefined : again;
+}
+
+/** Whether opencode has read our tool server as it was given, and no more. */
+async function isConfigured(ours: Record<string, unknown>, api: OpencodeApi): Promise<boolean> {
+  const answer = await api.call('GET', '/config');
+  const read = configuredTools.safeParse(answer.outcome === 'ok' ? answer.result : undefined);
+  return isDeepStrictEqual(read.data?.mcp?.[toolsName], ours);
+}
+
+/** Gives our tool server to opencode in the place of whatever it has under that name. */
+async function putTools(tools: NonNullable<OpenRequest['tools']>, api: OpencodeApi): Promise<void> {
+  await api.call('POST', '/mcp', { name: toolsName, config: toolServer(tools) }, toolsMs);
 }
 
 async function toolState(api: OpencodeApi): Promise<string> {
@@ -152,7 +169,7 @@ async function toolState(api: OpencodeApi): Promise<string> {
 /** The address of our tools may be another one by now, or the connection to them lost. A running turn is left alone. */
 async function offerTools(request: OpenRequest, api: OpencodeApi, session: OpencodeSession): Promise<void> {
   if (!request.tools || session.state.turn || session.state.isBusy) return;
-  await api.call('POST', '/mcp', { name: toolsName, config: toolServer(request.tools) }, toolsMs);
+  await putTools(request.tools, api);
   const state = await toolState(api);
   if (state !== 'connected')
     session.take({ type: 'noise', what: `the agent's tools cannot be reached: ${state}` });

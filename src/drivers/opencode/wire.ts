@@ -131,3 +131,6 @@ export const toolStatus = z.record(
   z.string(),
   z.object({ status: z.string(), error: z.string().optional() }),
 );
+
+/** The tool servers of the configuration that opencode has read. */
+export const configuredTools = z.object({ mcp: z.record(z.string(), z.unknown()).optional() });
