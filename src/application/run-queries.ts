@@ -1,4 +1,6 @@
 import type { Queries } from '../api/ports.ts';
+import type { ScheduleId } from '../base/ids.ts';
+import type { ListQuery, Page } from '../contract/page.ts';
 import { largestLimit } from '../contract/page.ts';
 import { type Run as WireRun, runStates } from '../contract/run.ts';
 import { ask } from '../ledger/questions.ts';
@@ -26,29 +28,40 @@ export function createRunQueries(context: ApplicationContext): Pick<Queries, 'ru
   return {
     async runs(filter) {
       if (asksForOthers(filter, ['project', 'state', 'session'])) return { items: [] };
-      const { state } = chosen('state', filter.state, runStates);
-      const { cursor, limit } = paging(filter, 'run');
-      // Whether one waits is said by what is read around it: all that are at work are looked at.
-      const isDerived = state === 'waiting' || state === 'running';
-      const page = await views.runs({
-        cursor,
-        limit: isDerived ? largestLimit : limit,
-        ...idOf('sessionId', 'session', filter.session),
-        ...(state === undefined ? {} : { state: isDerived ? 'running' : 'ended' }),
-        ...(filter.project === undefined ? {} : { project: filter.project }),
-      });
-      // The run of a background agent is its program, and shown as the agent.
-      const own = page.items.filter((row) => row.ownerId === null);
-      const rows = (await Promise.all(own.map((row) => views.run(row.id)))).flatMap((row) => row ?? []);
-      const all = await Promise.all(rows.map((row) => shownRun(context, row)));
-      const fitting = isDerived ? all.filter((row) => row.state === state) : all;
-      const items = fitting.slice(0, limit);
-      const next = fitting.length > limit ? items.at(-1)?.id : page.next;
-      return { items, ...(next === undefined ? {} : { nextCursor: next }) };
+      return runsPage(context, filter);
     },
     async run(id) {
       const row = await views.run(id);
       return row && shownRun(context, row);
     },
   };
+}
+
+/** A page of runs, newest first; those of one schedule only, if it is given. */
+export async function runsPage(
+  context: Pick<ApplicationContext, 'store' | 'views'>,
+  filter: ListQuery,
+  scheduleId?: ScheduleId,
+): Promise<Page<WireRun>> {
+  const { views } = context;
+  const { state } = chosen('state', filter.state, runStates);
+  const { cursor, limit } = paging(filter, 'run');
+  // Whether one waits is said by what is read around it: all that are at work are looked at.
+  const isDerived = state === 'waiting' || state === 'running';
+  const page = await views.runs({
+    cursor,
+    limit: isDerived ? largestLimit : limit,
+    scheduleId,
+    ...idOf('sessionId', 'session', filter.session),
+    ...(state === undefined ? {} : { state: isDerived ? 'running' : 'ended' }),
+    ...(filter.project === undefined ? {} : { project: filter.project }),
+  });
+  // The run of a background agent is its program, and shown as the agent.
+  const own = page.items.filter((row) => row.ownerId === null);
+  const rows = (await Promise.all(own.map((row) => views.run(row.id)))).flatMap((row) => row ?? []);
+  const all = await Promise.all(rows.map((row) => shownRun(context, row)));
+  const fitting = isDerived ? all.filter((row) => row.state === state) : all;
+  const items = fitting.slice(0, limit);
+  const next = fitting.length > limit ? items.at(-1)?.id : page.next;
+  return { items, ...(next === undefined ? {} : { nextCursor: next }) };
 }

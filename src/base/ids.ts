@@ -86,8 +86,8 @@ export class FreshIds {
     this.#ids = ids;
   }
 
-  /** The id number `place` of this kind within the decision. */
-  at<K extends Kind>(kind: K, place: number): IdOf<K> {
+  /** The id at `place`, a number or a name, of this kind within the decision. */
+  at<K extends Kind>(kind: K, place: number | string): IdOf<K> {
     const key = `${kind}:${place}`;
     const known = this.#made.get(key) ?? this.#ids.make(kind);
     this.#made.set(key, known);

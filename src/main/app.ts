@@ -41,10 +41,10 @@ import { agentsPorts, healthPorts } from './edge-ports.ts';
 import type { ServerState } from './edge-ports.ts';
 import { watchDisk } from './disk-watch.ts';
 import { prepareLaunches } from './launch-preparation.ts';
-import { withoutSchedules } from './schedule-ports.ts';
 import type { NotifySettings } from './notifications.ts';
 import { createNotifier } from './notifications.ts';
 import { textSources } from './text-sources.ts';
+import { createScheduling } from './scheduling.ts';
 
 /** What the application is made of from outside. */
 export interface AppParts {
@@ -152,6 +152,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     limits: parts.limits,
     defaultCwd: process.cwd(),
   };
+  const scheduling = createScheduling({ ...context, store, commands, owner, report, notify: parts.notify });
   const stopClosing = closeTerminals(context, terminals);
   const feed = await createFeed(store, store.events);
   const wakeups = localWakeups({ store, clock, report });
@@ -168,8 +169,8 @@ export async function createApp(parts: AppParts): Promise<App> {
       notices: createNoticeCommands(context),
       sessions: createSessionCommands(context),
       runs: createRunCommands(context),
-      ...withoutSchedules(),
       standingRuns: createStandingRunCommands(context),
+      ...scheduling.ports,
       waiting: createWaiting(context),
       feed,
       access: createAccess(store.records, signer, clock),
@@ -186,20 +187,15 @@ export async function createApp(parts: AppParts): Promise<App> {
       await terminals.reap(new Set(living.map((session) => session.id)));
       // The limits may be others than those by which somebody was held back.
       await sessions.callNext();
-      await wakeups.start(
-        wakeHandler(
-          runs,
-          stopping,
-          async () => undefined,
-          (wake) => notifier.handle(wake),
-        ),
-      );
+      await scheduling.start();
+      await wakeups.start(wakeHandler(runs, stopping, scheduling.handle, (wake) => notifier.handle(wake)));
       stopWatching = watchDisk({ store, clock, dataDir, lowBytes: parts.diskLowBytes, report });
     },
     async stop(options) {
       await endpoint.close();
       stopWatching();
       notifier.stop();
+      await scheduling.stop();
       await wakeups.stop();
       await owner.stop();
       terminals.detach();

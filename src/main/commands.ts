@@ -1,38 +1,39 @@
-import type { ExecutionId, SessionId } from '../base/ids.ts';
+import { StemmaError } from '../base/errors.ts';
+import type { ExecutionId } from '../base/ids.ts';
+import { idAs, isId } from '../base/ids.ts';
 import type { Conversation, Driver, DriverEvent, OpenRequest } from '../drivers/port.ts';
-import type { CommandEnd, CommandRunner } from '../runs/ports.ts';
+import type { CommandEnd, CommandRunner, CommandSubject } from '../runs/ports.ts';
 
-/** What the commands of executions need. */
+/** What commands need. */
 export interface CommandOptions {
   /** The driver whose turns are processes that outlive the server. */
   readonly driver: Driver;
-  readonly directory: (id: ExecutionId) => string;
-  /** Where the server is, and the token that names the execution. */
+  readonly directory: (id: CommandSubject) => string;
+  /** Where the server is, and the token that names the execution. What is no execution yet has none. */
   readonly tools: (id: ExecutionId) => { readonly url: string; readonly token: string };
 }
 
 /** Runs commands as turns of the `script` driver: one process each, adopted after a restart, never run twice. */
 export function createCommands(options: CommandOptions): CommandRunner {
-  const running = new Map<ExecutionId, Conversation>();
+  const running = new Map<CommandSubject, Conversation>();
   const request = (
-    id: ExecutionId,
+    id: CommandSubject,
     command: string,
     cwd: string,
     emit: OpenRequest['emit'],
   ): OpenRequest => ({
-    // A command has no session; its directory is named for its execution.
-    sessionId: `ses_${id.slice(4)}` as SessionId,
+    // A command has no session; its directory is named for what it is run for.
+    sessionId: idAs('session', id),
     profile: { name: 'command', driver: 'script', command: ['/bin/sh', '-c', command] },
     cwd,
     directory: options.directory(id),
-    tools: options.tools(id),
+    ...(isId('execution', id) ? { tools: options.tools(id) } : {}),
     position: 0,
     unresolved: [id],
     emit,
   });
   return {
-    async run(execution, command, cwd) {
-      const { id } = execution;
+    async run({ id }, command, cwd, signal) {
       let tell: (end: CommandEnd) => void = () => undefined;
       const ended = new Promise<CommandEnd>((resolve) => {
         tell = resolve;
@@ -50,7 +51,7 @@ export function createCommands(options: CommandOptions): CommandRunner {
           const sent = await conversation.start({ id, text: '' });
           if (sent.outcome === 'refused') return { exitCode: null, output: sent.reason };
         }
-        return await ended;
+        return await (signal ? Promise.race([ended, stopped(signal)]) : ended);
       } finally {
         running.delete(id);
         await conversation.detach();
@@ -66,6 +67,15 @@ export function createCommands(options: CommandOptions): CommandRunner {
       return opened.conversation.end();
     },
   };
+}
+
+/** Rejects when it is aborted. */
+function stopped(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const stop = (): void => reject(new StemmaError('STOPPING', 'The server stops; the command runs on.'));
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
 }
 
 function endOf(event: Extract<DriverEvent, { type: 'turnEnded' }>): CommandEnd {

@@ -1,8 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Owner } from '../base/lifetime.ts';
-import type { ExecutionId, Ids } from '../base/ids.ts';
+import type { ExecutionId, Ids, OccurrenceId } from '../base/ids.ts';
 import type { Advance } from '../ledger/advance.ts';
-import type { Execution } from '../ledger/execution.ts';
 import type { Run } from '../ledger/session.ts';
 import type { LedgerStore } from '../ledger/store.ts';
 import type { FileRead } from '../schedules/templates.ts';
@@ -23,12 +22,23 @@ export interface RunsContext {
   readonly report: (what: string, data: Readonly<Record<string, unknown>>) => void;
 }
 
-/** Runs a shell command for one execution in a process of its own that outlives this server. */
+/** What a command is run for: an execution, or an occurrence that is being begun. */
+export type CommandSubject = ExecutionId | OccurrenceId;
+
+/** Runs a shell command for one thing in a process of its own that outlives this server. */
 export interface CommandRunner {
-  /** Starts it, or goes on listening to the one that an earlier server started for the same execution. Never rejects. */
-  run(execution: Execution, command: string, cwd: string): Promise<CommandEnd>;
+  /**
+   * Starts it, or goes on listening to the one that an earlier server started for the same thing. An abort lets go of it,
+   * and it runs on: rejects with `STOPPING`, and never otherwise.
+   */
+  run(
+    subject: { readonly id: CommandSubject },
+    command: string,
+    cwd: string,
+    signal?: AbortSignal,
+  ): Promise<CommandEnd>;
   /** Ends its process group; harmless when there is none. */
-  end(execution: ExecutionId): Promise<'dead' | 'unkillable'>;
+  end(id: CommandSubject): Promise<'dead' | 'unkillable'>;
 }
 
 /** How a command ended. */

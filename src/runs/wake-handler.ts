@@ -13,7 +13,7 @@ import type { RunsContext } from './ports.ts';
 import type { CancelTree, Stopping } from './stopping.ts';
 
 /** A wake-up of a schedule or of an occurrence. */
-export type ScheduleWake = Wake & { readonly kind: 'schedule' | 'occurrence' };
+type ScheduleWake = Wake & { readonly kind: 'schedule' | 'occurrence' };
 
 /** A wake-up of a notification, or of whom to tell. */
 export type NotificationWake = Wake & { readonly kind: 'notification' | 'dispatch' };

@@ -33,6 +33,7 @@ export interface Views {
   runs(filter: RunFilter): Promise<Page<Run>>;
   /** A run with the executions of its messages, by index and attempt. */
   run(id: RunId): Promise<RunWithMessages | undefined>;
+  /** By project and name. */
   schedules(filter: ScheduleFilter): Promise<Page<Schedule>>;
   /** The occurrences of one schedule, those of the latest instants first; the cursor is an instant. */
   occurrences(filter: OccurrenceFilter): Promise<Page<Occurrence>>;
@@ -45,6 +46,8 @@ export interface RecoveryViews {
   /** Sessions with a live conversation, a turn, a queued message or a notice owed to them. */
   liveSessions(): Promise<Session[]>;
   runningRuns(): Promise<Run[]>;
+  /** Every schedule that is not removed. */
+  schedules(): Promise<ScheduleId[]>;
   /** Those that were being begun. */
   claimedOccurrences(): Promise<Occurrence[]>;
 }
@@ -105,6 +108,7 @@ export interface RunFilter extends Paging {
 
 export interface ScheduleFilter extends Paging {
   readonly project?: string | undefined;
+  readonly name?: string | undefined;
   /** Without one: all that are not removed. */
   readonly state?: ScheduleState | undefined;
   readonly origin?: ScheduleOrigin | undefined;

@@ -12,7 +12,7 @@ export interface Place {
  * - `schedules/rule` is pure and knows only time, `schedules/templates.ts` only texts: whoever reads a schedule may use them.
  * - `drivers/port.ts`, `terminal/port.ts`, `store/*.ts` and `wakeups/rows.ts` are ports and what their adapters share. An adapter knows its
  *   port, what it adapts (`ledger` for a store), and the tools for processes. No service and no edge knows an adapter.
- * - Services know the ledger, the ports and each other downward: `turns`, then `runs` and `launching`, then `application`.
+ * - Services know the ledger, the ports and each other downward: `turns`, then `runs`, `schedules` and `launching`, then `application`.
  * - Edges know the wire. What an edge needs from the services it says in its `ports.ts`, which `application` implements:
  *   the one place where an import goes up, and it is a type.
  * - `main` wires everything by hand; only it names adapters.
@@ -52,6 +52,10 @@ export const places: readonly Place[] = [
   { path: 'schedules/clock-watch.ts', may: ['base'] },
   { path: 'runs', may: ['base', 'ledger', 'turns', 'schedules/templates.ts', 'workspaces/port.ts'] },
   { path: 'notify', may: ['base', 'ledger', 'processes'] },
+  {
+    path: 'schedules',
+    may: ['base', 'ledger', 'runs', 'schedules/rule', 'schedules/templates.ts', 'workspaces/port.ts'],
+  },
   { path: 'launching', may: ['base', 'ledger', 'turns'] },
   {
     path: 'application',
@@ -64,6 +68,7 @@ export const places: readonly Place[] = [
       'turns',
       'runs',
       'launching',
+      'schedules',
       'terminal/port.ts',
       'workspaces/port.ts',
       'api/ports.ts',

@@ -59,9 +59,10 @@ export class Programs {
   /** How a server runs commands: it finds again those that an earlier server started. */
   commands(isAlive: () => boolean): CommandRunner {
     return {
-      run: (execution) => {
-        const program = this.#programs.get(execution.id) ?? newProgram(execution.id, undefined, false);
-        this.#programs.set(execution.id, program);
+      run: (subject) => {
+        const id = subject.id as ExecutionId;
+        const program = this.#programs.get(id) ?? newProgram(id, undefined, false);
+        this.#programs.set(id, program);
         return new Promise<CommandEnd>((resolve) => {
           const tell = (): void => {
             if (isAlive()) resolve({ exitCode: program.hasSucceeded ? 0 : 1, output: '' });
@@ -72,7 +73,7 @@ export class Programs {
       },
       end: async (id) => {
         await this.#world.gates.pass('end a program');
-        const program = this.#programs.get(id);
+        const program = this.#programs.get(id as ExecutionId);
         if (program?.state === 'running') this.#end(program, false);
         if (program) program.state = 'told';
         return 'dead';

@@ -238,20 +238,21 @@ describe.each(adapters)('schedules on $name', ({ open }) => {
     expect(await answer('sessionTotals', id.session(2))).toEqual({ turns: 0, tokens: 0 });
   });
 
-  it('lists schedules by project, state, origin and label', async () => {
+  it('lists schedules by project and name, filtered by these, by state, origin and label', async () => {
     const { schedules } = opened.store.views;
     const numbers = (...of: number[]): string[] => of.map(id.schedule);
-    expect(await listed(schedules({ limit: 9 }))).toEqual(numbers(4, 2, 1));
+    expect(await listed(schedules({ limit: 9 }))).toEqual(numbers(2, 1, 4));
     expect(await listed(schedules({ project: 'default', limit: 9 }))).toEqual(numbers(2, 1));
-    expect(await listed(schedules({ state: 'active', limit: 9 }))).toEqual(numbers(4, 1));
+    expect(await listed(schedules({ name: 'nightly', limit: 9 }))).toEqual(numbers(1, 4));
+    expect(await listed(schedules({ state: 'active', limit: 9 }))).toEqual(numbers(1, 4));
     expect(await listed(schedules({ state: 'paused', limit: 9 }))).toEqual(numbers(2));
-    expect(await listed(schedules({ state: 'removed', limit: 9 }))).toEqual(numbers(5, 3));
+    expect(await listed(schedules({ state: 'removed', limit: 9 }))).toEqual(numbers(3, 5));
     expect(await listed(schedules({ origin: 'agent', limit: 9 }))).toEqual(numbers(4));
     expect(await listed(schedules({ label: 'money', limit: 9 }))).toEqual(numbers(2));
     const first = await schedules({ limit: 2 });
     expect([first.items.length, await listed(schedules({ limit: 2, cursor: first.next }))]).toEqual([
       2,
-      numbers(1),
+      numbers(4),
     ]);
   });
 
@@ -274,6 +275,7 @@ describe.each(adapters)('schedules on $name', ({ open }) => {
   it('resolves prefixes, and knows what was being begun', async () => {
     expect(await opened.store.views.resolvePrefix('schedule', 'sch_', 9)).toHaveLength(5);
     expect(await opened.store.views.resolvePrefix('occurrence', id.occurrence(8), 9)).toHaveLength(1);
+    expect(await opened.store.recovery.schedules()).toEqual([1, 2, 4].map(id.schedule));
     expect(await idsOf(opened.store.recovery.claimedOccurrences())).toEqual([id.occurrence(5)]);
   });
 });

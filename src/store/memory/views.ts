@@ -2,7 +2,9 @@ import type { Execution } from '../../ledger/execution.ts';
 import { isSettled } from '../../ledger/execution.ts';
 import { isPending } from '../../ledger/notice.ts';
 import type { Occurrence } from '../../ledger/occurrence.ts';
+import type { Schedule } from '../../ledger/schedule.ts';
 import { stateOf } from '../../ledger/schedule.ts';
+import { cursorOf, placeOf } from '../schedule-cursor.ts';
 import { inTreeOrder } from '../tree-order.ts';
 import type {
   EventLog,
@@ -12,6 +14,7 @@ import type {
   Page,
   Paging,
   RecoveryViews,
+  ScheduleFilter,
   Tree,
   Views,
 } from '../views.ts';
@@ -80,15 +83,7 @@ export function memoryViews(state: MemoryState, read: Reading): Views {
         );
         return run && { run, messages };
       }),
-    schedules: (filter) =>
-      read(() =>
-        page([...state.rows('schedule').values()], filter, (row) => {
-          const { project, origin, label, state: wanted } = filter;
-          const isIt = wanted === undefined ? row.removedAt === null : stateOf(row) === wanted;
-          const isLabelled = label === undefined || row.definition.labels.includes(label);
-          return isIt && isLabelled && fits(project, row.project) && fits(origin, row.origin);
-        }),
-      ),
+    schedules: (filter) => read(() => schedulesOf(state, filter)),
     occurrences: (filter) => read(() => occurrencesOf(state, filter)),
     resolvePrefix: <Kind extends keyof IdOf>(kind: Kind, prefix: string, limit: number) =>
       read(() => {
@@ -112,6 +107,27 @@ function page<Row extends { readonly id: string }>(
   const items = newest.slice(0, limit);
   const last = items.at(-1);
   return newest.length > limit && last ? { items, next: last.id } : { items };
+}
+
+function schedulesOf(state: MemoryState, filter: ScheduleFilter): Page<Schedule> {
+  const { project, name, origin, label, state: wanted, cursor, limit } = filter;
+  const place = placeOf(cursor);
+  const found = [...state.rows('schedule').values()]
+    .filter((row) => {
+      const isIt = wanted === undefined ? row.removedAt === null : stateOf(row) === wanted;
+      const isLabelled = label === undefined || row.definition.labels.includes(label);
+      const isNamed = fits(project, row.project) && fits(name, row.name) && fits(origin, row.origin);
+      return isIt && isLabelled && isNamed && byName(placeOf(cursorOf(row)), place) > 0;
+    })
+    .sort((a, b) => byName(placeOf(cursorOf(a)), placeOf(cursorOf(b))));
+  const items = found.slice(0, limit);
+  const last = items.at(-1);
+  return found.length > limit && last ? { items, next: cursorOf(last) } : { items };
+}
+
+function byName(a: readonly string[], b: readonly string[]): number {
+  const i = a.findIndex((part, at) => part !== b[at]);
+  return i < 0 ? 0 : String(a[i]) < String(b[i]) ? -1 : 1;
 }
 
 function occurrencesOf(state: MemoryState, filter: OccurrenceFilter): Page<Occurrence> {
@@ -202,6 +218,13 @@ export function memoryRecoveryViews(state: MemoryState, read: Reading): Recovery
           .filter((row) => row.state === 'live' || row.laneTurn || row.wakeTurn || ids.has(row.id))
           .sort(byId);
       }),
+    schedules: () =>
+      read(() =>
+        [...state.rows('schedule').values()]
+          .filter((row) => row.removedAt === null)
+          .sort(byId)
+          .map((row) => row.id),
+      ),
     claimedOccurrences: () =>
       read(() => [...state.rows('occurrence').values()].filter((row) => row.state === 'claimed').sort(byId)),
     runningRuns: () =>

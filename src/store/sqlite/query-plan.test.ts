@@ -43,11 +43,11 @@ const justified: readonly { readonly step: RegExp; readonly sql: RegExp; readonl
   },
   {
     step: /^USE TEMP B-TREE FOR ORDER BY$/,
-    sql: /INDEXED BY (executions_unclosed|notices_pending_for|runs_running|occurrences_open)/,
+    sql: /INDEXED BY (executions_unclosed|notices_pending_for|runs_running|occurrences_open|schedules_name)/,
     why: 'sorts what is unclosed, pending or running now',
   },
   {
-    step: /^SCAN \w+ USING (COVERING )?INDEX (notices_pending_for|runs_running|occurrences_open|steers_open|executions_live_task|sessions_(live|lane|wake|limited))$/,
+    step: /^SCAN \w+ USING (COVERING )?INDEX (notices_pending_for|runs_running|occurrences_open|schedules_name|steers_open|executions_live_task|sessions_(live|lane|wake|limited))$/,
     sql: /INDEXED BY/,
     why: 'a partial index that has only what is pending, running or live now',
   },
@@ -76,6 +76,7 @@ const justified: readonly { readonly step: RegExp; readonly sql: RegExp; readonl
     sql: /INDEXED BY sessions_lane|FROM admissions a/,
     why: 'sorts the turns of one tree that run now, or results that wait for a slot',
   },
+  { step: /^SCAN label VIRTUAL TABLE/, sql: /FROM schedules/, why: 'the labels of one schedule, at most 50' },
   { step: /^SCAN (migrations|tokens)/, sql: /FROM (migrations|tokens) ORDER BY/, why: 'a handful of rows' },
   { step: /^USE TEMP B-TREE FOR ORDER BY$/, sql: /FROM tokens ORDER BY/, why: 'a handful of rows' },
 ];

@@ -1,9 +1,9 @@
 import type { Occurrence } from '../../ledger/occurrence.ts';
 import type { Schedule } from '../../ledger/schedule.ts';
 import type { OccurrenceFilter, Page, ScheduleFilter } from '../views.ts';
+import { cursorOf, placeOf } from '../schedule-cursor.ts';
 import { examinedRows } from '../views.ts';
-import type { Database } from './driver.ts';
-import { pagesOf } from './pages.ts';
+import type { Database, Statement } from './driver.ts';
 import type { SqliteTables } from './tables.ts';
 
 /** The lists of schedules and of their occurrences, answered at once. */
@@ -17,21 +17,27 @@ export function scheduleLists(db: Database, tables: SqliteTables): ScheduleLists
   return { schedules: scheduleList(db, tables), occurrences: occurrenceList(db, tables) };
 }
 
+/** By project and name. There are as many as people have written, so that all of them may be looked at. */
 function scheduleList(db: Database, tables: SqliteTables): ScheduleLists['schedules'] {
-  const rest = ['project', 'state', 'origin'] as const;
-  const paged = pagesOf(db, (ids) => tables.schedules.all(ids), rest);
-  const state =
-    "CASE WHEN removed_at IS NOT NULL THEN 'removed' WHEN paused_at IS NULL THEN 'active' ELSE 'paused' END";
-  const all = paged(`SELECT id, project, origin, ${state} AS state FROM schedules WHERE id < ?`);
-  const kept = paged(
-    `SELECT id, project, origin, ${state} AS state FROM schedules WHERE removed_at IS NULL AND id < ?`,
-  );
-  return (filter) => {
-    const { project, origin, label } = filter;
-    const isWanted = ({ definition }: Schedule): boolean =>
-      label === undefined || definition.labels.includes(label);
-    const way = filter.state === undefined ? kept : all;
-    return way([], [project, filter.state, origin], filter, isWanted);
+  const page = (where: string): Statement =>
+    db.prepare(`
+    SELECT json_group_array(id) FROM (
+      SELECT id FROM schedules WHERE ${where} AND (project, name, id) > (?, ?, ?)
+      AND (? IS NULL OR project = ?) AND (? IS NULL OR name = ?) AND (? IS NULL OR origin = ?)
+      AND (? IS NULL OR EXISTS (SELECT 1 FROM json_each(definition, '$.labels') AS label WHERE label.value = ?))
+      ORDER BY project, name, id LIMIT ?)`);
+  const pages = {
+    kept: page('removed_at IS NULL'),
+    active: page('removed_at IS NULL AND paused_at IS NULL'),
+    paused: page('removed_at IS NULL AND paused_at IS NOT NULL'),
+    removed: page('removed_at IS NOT NULL'),
+  };
+  return ({ project, name, origin, label, state, cursor, limit }) => {
+    const values = [project, name, origin, label].flatMap((value) => [value ?? null, value ?? null]);
+    const found = pages[state ?? 'kept'].json([...placeOf(cursor), ...values, limit + 1]) as string[];
+    const items = tables.schedules.all(found.slice(0, limit));
+    const last = items.at(-1);
+    return found.length > limit && last ? { items, next: cursorOf(last) } : { items };
   };
 }
 

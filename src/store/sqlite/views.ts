@@ -1,3 +1,4 @@
+import type { ScheduleId } from '../../base/ids.ts';
 import type { EventLog, IdOf, RecoveryViews, Views } from '../views.ts';
 import type { Database } from './driver.ts';
 import type { EventStatements } from './event-statements.ts';
@@ -46,6 +47,8 @@ export function sqliteRecoveryViews(db: Database, tables: SqliteTables, read: Re
   const running = db.prepare(`
     SELECT json_group_array(id) FROM (
       SELECT id FROM runs INDEXED BY runs_running WHERE state = 'running' ORDER BY id)`);
+  const schedules = db.prepare(`
+    SELECT json_group_array(id) FROM (SELECT id FROM schedules INDEXED BY schedules_name WHERE removed_at IS NULL ORDER BY id)`);
   const claimed = db.prepare(`
     SELECT json_group_array(id) FROM (
       SELECT id FROM occurrences INDEXED BY occurrences_open
@@ -53,6 +56,7 @@ export function sqliteRecoveryViews(db: Database, tables: SqliteTables, read: Re
   return {
     liveSessions: () => read(() => tables.sessions.all(live())),
     runningRuns: () => read(() => tables.runs.all(running.json([]) as string[])),
+    schedules: () => read(() => schedules.json([]) as ScheduleId[]),
     claimedOccurrences: () => read(() => tables.occurrences.all(claimed.json([]) as string[])),
   };
 }

@@ -20,6 +20,7 @@ CREATE TABLE schedules (
   updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX schedules_name ON schedules (project, name) WHERE removed_at IS NULL;
+CREATE INDEX schedules_removed ON schedules (project, name) WHERE removed_at IS NOT NULL;
 CREATE INDEX schedules_dependents ON schedules (depends_on) WHERE removed_at IS NULL;
 
 CREATE TABLE occurrences (

@@ -1,0 +1,140 @@
+import type { Answer, Call, Principal, ScheduleCommands, ScheduleRef } from '../api/ports.ts';
+import type { ScheduleId } from '../base/ids.ts';
+import { FreshIds, idAs } from '../base/ids.ts';
+import type * as wire from '../contract/schedule.ts';
+import type { ScheduleInput } from '../contract/schedule-input.ts';
+import { toInstant } from '../contract/text.ts';
+import type { Rule } from '../ledger/decision.ts';
+import type { Schedule, ScheduleOrigin } from '../ledger/schedule.ts';
+import { fullName } from '../ledger/schedule.ts';
+import type { Decided } from '../ledger/store.ts';
+import { backfill } from '../schedules/backfill.ts';
+import type { Changed } from '../schedules/change.ts';
+import { create, edit, pause, remove, resume } from '../schedules/change.ts';
+import { trigger } from '../schedules/trigger.ts';
+import { actorOf, nothing } from './caller.ts';
+import { newId } from './commands.ts';
+import { applySchedules } from './schedule-apply.ts';
+import { refusalOfInput } from './schedule-sense.ts';
+import { stopSchedule } from './schedule-stop.ts';
+import { definitionOf } from './schedule-definition.ts';
+import type { SchedulingContext } from './scheduling-context.ts';
+
+/** The project of a schedule that was made with a name alone. */
+const defaultProject = 'default';
+
+/** What can be done with schedules. */
+export function createScheduleCommands(context: SchedulingContext): ScheduleCommands {
+  const { store, clock, ids } = context;
+  const change = (id: ScheduleId, rule: (change: ChangeOf) => Rule<Changed>): Promise<Answer<void>> =>
+    untilChanged(context, (fresh) => rule({ now: clock.now(), id, fresh })).then(nothing);
+  return {
+    put: (ref, said, call) => put(context, ref, said, call),
+    remove: (id) => change(id, remove),
+    pause: (id, reason) => change(id, (given) => pause({ ...given, reason: reason ?? null })),
+    resume: (id) => change(id, resume),
+    async trigger(id, call) {
+      const occurrenceId = idAs('occurrence', await newId(context, call, 'run'));
+      const made = await store.decide(() => trigger({ now: clock.now(), scheduleId: id, id: occurrenceId }));
+      if (!made.ok) return made;
+      const { instant, state, reason } = made.value;
+      const runId = idAs('run', occurrenceId);
+      const told = { runId, instant: toInstant(instant), state };
+      return { ok: true, value: { ...told, ...(reason === null ? {} : { reason }) } };
+    },
+    async backfill(id, { from, to, dryRun = false }) {
+      const range = { from: Date.parse(from), to: Date.parse(to), isDry: dryRun };
+      for (;;) {
+        const fresh = new FreshIds(ids);
+        const done = await store.decide(() => backfill({ ...range, now: clock.now(), id, fresh }));
+        if (!done.ok) return done;
+        if (done.value.as === 'done') return { ok: true, value: toBackfill(done.value, dryRun) };
+      }
+    },
+    stop: (id, reason, { caller }) =>
+      stopSchedule(context, id, { actor: actorOf(caller), ...(reason === undefined ? {} : { reason }) }),
+    apply: (body) => applySchedules(context, body),
+  };
+}
+
+interface ChangeOf {
+  readonly now: number;
+  readonly id: ScheduleId;
+  readonly fresh: FreshIds;
+}
+
+/** A change comes behind the rows of all instants up to now; where some were missing, once more. */
+async function untilChanged(
+  { store, ids }: SchedulingContext,
+  rule: (fresh: FreshIds) => Rule<Changed>,
+): Promise<Decided<Changed>> {
+  for (;;) {
+    const fresh = new FreshIds(ids);
+    const decided = await store.decide(() => rule(fresh));
+    if (!decided.ok || decided.value !== 'behind') return decided;
+  }
+}
+
+async function put(
+  context: SchedulingContext,
+  ref: ScheduleRef,
+  said: ScheduleInput,
+  call: Call,
+): Promise<Answer<ScheduleId>> {
+  const { store, clock, views } = context;
+  const { items } = await views.schedules({ ...ref, limit: 10 });
+  const [known] = items;
+  if (items.length > 1) return ambiguous(ref, items);
+  if (known?.origin === 'file') return heldByFile(known);
+  const origin = originOf(call.caller);
+  if (known && origin === 'agent' && known.origin !== 'agent') return heldByOthers(known);
+  const project = known?.project ?? ref.project ?? defaultProject;
+  const refused = await refusalOfInput(context, project, { [ref.name]: said }, '');
+  if (refused) return refused;
+  const definition = definitionOf(said);
+  if (known) {
+    const { id } = known;
+    const edited = await untilChanged(context, (fresh) => edit({ now: clock.now(), id, fresh, definition }));
+    return edited.ok ? { ok: true, value: id } : edited;
+  }
+  const id = idAs('schedule', await newId(context, call, 'run'));
+  const row = { id, project, name: ref.name, origin, definition };
+  return store.decide(() => create({ ...row, now: clock.now() }));
+}
+
+function originOf(caller: Principal): ScheduleOrigin {
+  return caller.kind === 'api' ? 'api' : 'agent';
+}
+
+function ambiguous(ref: ScheduleRef, found: readonly Schedule[]): Answer<never> {
+  const matches = found.map(fullName);
+  const message = `Several schedules have the name ${ref.name}: ${matches.join(', ')}. Give the project too.`;
+  return { ok: false, code: 'AMBIGUOUS_ID', message, data: { matches } };
+}
+
+function heldByFile(known: Schedule): Answer<never> {
+  const message = `${fullName(known)} comes from a file; change it there and apply the file.`;
+  return { ok: false, code: 'ILLEGAL_STATE', message, data: { origin: known.origin } };
+}
+
+function heldByOthers(known: Schedule): Answer<never> {
+  const message = `${fullName(known)} was made by a person; give yours another name.`;
+  return { ok: false, code: 'ILLEGAL_STATE', message, data: { origin: known.origin } };
+}
+
+function toBackfill(
+  {
+    due,
+    left,
+  }: {
+    readonly due: readonly { instant: number; was: wire.Occurrence['state'] | null }[];
+    readonly left: number;
+  },
+  dryRun: boolean,
+): wire.BackfillAnswer {
+  const shown = due.map(({ instant, was }) => ({
+    instant: toInstant(instant),
+    ...(was === null ? {} : { was }),
+  }));
+  return { dryRun, due: shown, left };
+}

@@ -1,0 +1,57 @@
+import type { ApiPorts } from '../api/ports.ts';
+import type { ApplicationContext } from '../application/context.ts';
+import { createScheduleCommands } from '../application/schedule-commands.ts';
+import { createScheduleQueries } from '../application/schedule-queries.ts';
+import type { Owner } from '../base/lifetime.ts';
+import type { CommandRunner } from '../runs/ports.ts';
+import { ClockWatch } from '../schedules/clock-watch.ts';
+import type { ScheduleWake } from '../schedules/schedules.ts';
+import { Schedules } from '../schedules/schedules.ts';
+import type { SqliteStore } from '../store/sqlite/store.ts';
+import type { NotifySettings } from './notifications.ts';
+import { prepareShared } from './plain-workspaces.ts';
+
+/** What schedules are made of. */
+export interface SchedulingParts extends ApplicationContext {
+  readonly store: SqliteStore;
+  readonly commands: CommandRunner;
+  readonly owner: Owner;
+  readonly notify: NotifySettings;
+  readonly report: (what: string, data: Readonly<Record<string, unknown>>) => void;
+}
+
+/** The schedules of a server. */
+export interface Scheduling {
+  readonly ports: Pick<ApiPorts, 'schedules' | 'scheduleQueries'>;
+  readonly handle: (wake: ScheduleWake) => Promise<void>;
+  /** Goes on with what the last server left, and begins to watch the clock. */
+  start(): Promise<void>;
+  /** Begins nothing more. */
+  stop(): Promise<void>;
+}
+
+/** Wires them. */
+export function createScheduling(parts: SchedulingParts): Scheduling {
+  const { store, clock, agents, report, notify } = parts;
+  const schedules = new Schedules({
+    ...parts,
+    agents: { find: (name) => agents.find(name)?.profile },
+    workspaces: { prepare: prepareShared },
+    claimed: () => store.recovery.claimedOccurrences(),
+    all: () => store.recovery.schedules(),
+  });
+  const watch = new ClockWatch({ clock, report, onJump: () => schedules.lookAtAll() });
+  const targets = Object.keys(notify.targets);
+  return {
+    ports: {
+      schedules: createScheduleCommands({ ...parts, targets: () => targets }),
+      scheduleQueries: createScheduleQueries(parts),
+    },
+    handle: (wake) => schedules.handle(wake),
+    async start() {
+      await schedules.start();
+      watch.start();
+    },
+    stop: () => watch.stop(),
+  };
+}

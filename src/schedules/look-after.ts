@@ -1,0 +1,38 @@
+import type { Draft } from '../ledger/decision.ts';
+import type { Occurrence } from '../ledger/occurrence.ts';
+import { reasonCode } from '../ledger/occurrence.ts';
+import type { Asking } from '../ledger/questions.ts';
+import { ask } from '../ledger/questions.ts';
+import type { Schedule } from '../ledger/schedule.ts';
+import { wakeDependents } from './dependents.ts';
+
+/** How many open occurrences of a schedule are looked at, apart from those in its line. */
+export const mostOpen = 1_000;
+
+/** Wakes what may go on now: what waits for a run of this schedule, the first of its line, and what depends on it. */
+export function* lookAfter(draft: Draft, schedule: Schedule): Asking<void> {
+  yield* wakeDependents(draft, schedule);
+  const open = yield* ask('openOccurrences', schedule.id, false, mostOpen);
+  const [head] = yield* ask('openOccurrences', schedule.id, true, 1);
+  if (!head && !open.some(waitsForRun)) return;
+  const { overlap } = schedule.definition;
+  const isFree = !(yield* isAtWork(schedule, open, head));
+  for (const row of open)
+    if (waitsForRun(row) && (isFree || overlap === 'allow' || overlap === 'cancelOther'))
+      draft.wake('occurrence', row.id);
+  if (isFree && head?.state === 'waiting') draft.wake('occurrence', head.id);
+}
+
+/** Whether a run of the schedule is at work, or being begun. `head` is the first of its line. */
+function* isAtWork(
+  schedule: Schedule,
+  open: readonly Occurrence[],
+  head: Occurrence | undefined,
+): Asking<boolean> {
+  if (head?.state === 'claimed' || open.some((row) => row.state === 'claimed')) return true;
+  return (yield* ask('liveRunsOf', schedule.id)).length > 0;
+}
+
+function waitsForRun(row: Occurrence): boolean {
+  return row.state === 'waiting' && reasonCode(row.reason) === 'overlap';
+}

@@ -1,0 +1,51 @@
+import type { Occurrence } from '../ledger/occurrence.ts';
+import type { ScheduleDefinition } from '../ledger/schedule-definition.ts';
+import type { CommandEnd } from '../runs/ports.ts';
+import type { SchedulesContext } from './ports.ts';
+
+/** How long a precondition may take, in milliseconds. Then it has not said yes. */
+const longestMs = 10 * 60_000;
+/** How much of what it printed is told: the end of it, where the reason usually is. */
+const toldLines = 5;
+const toldChars = 600;
+
+/** Runs the commands that say whether an occurrence runs at all. Each is a process that outlives the server. */
+export class Preconditions {
+  readonly #context: Pick<SchedulesContext, 'commands' | 'clock'>;
+
+  constructor(context: Pick<SchedulesContext, 'commands' | 'clock'>) {
+    this.#context = context;
+  }
+
+  /**
+   * Why the occurrence is skipped, or undefined. After a restart it listens to the command that runs already; an abort lets
+   * go of it. A run that a person asked for has no precondition.
+   */
+  async refusalOf(
+    occurrence: Pick<Occurrence, 'id' | 'trigger'>,
+    { onlyIf, cwd }: Pick<ScheduleDefinition, 'onlyIf' | 'cwd'>,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const isByItself = occurrence.trigger === 'time' || occurrence.trigger === 'after';
+    if (onlyIf === undefined || !isByItself) return undefined;
+    const { commands, clock } = this.#context;
+    let isLate = false;
+    const cancelTimer = clock.after(longestMs, () => {
+      isLate = true;
+      void commands.end(occurrence.id);
+    });
+    try {
+      const end = await commands.run(occurrence, onlyIf, cwd, signal);
+      if (isLate) return `precondition: it did not end within ${longestMs / 60_000} min`;
+      return end.exitCode === 0 ? undefined : refusalOf(end);
+    } finally {
+      cancelTimer();
+    }
+  }
+}
+
+function refusalOf({ exitCode, output }: CommandEnd): string {
+  const how = exitCode === null ? 'it left no exit code' : `exit code ${exitCode}`;
+  const said = output.trim().split('\n').slice(-toldLines).join('\n').slice(-toldChars);
+  return said === '' ? `precondition: ${how}` : `precondition: ${how}: ${said}`;
+}
