@@ -20,7 +20,7 @@ const known: Readonly<Record<RuleName, number>> = {
   stepDown: 8006,
   refuseEnded: 2,
   advanceOnce: 142,
-  backOffOnce: 1,
+  backOffOnce: 403,
   budgetStop: 136,
   turnLimits: 1,
   slotLine: 1,

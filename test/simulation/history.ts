@@ -52,10 +52,13 @@ const budgets = {
   advances: 1,
 } as const;
 
+/** What may happen besides, and more often, where messages are tried again. */
+const retryBudgets = { turnFailures: 6, programFailures: 2, advances: 3, fills: 2, reruns: 3 } as const;
+
 /** Steps in which anything may happen, before the world becomes fair. */
 const freeSteps = { least: 20, most: 110 } as const;
-/** A fair world comes to rest within so many steps, or never. */
-const fairSteps = 4000;
+/** A fair world comes to rest within so many steps, or never: a text whose fate is open is looked for every two seconds, for hours. */
+const fairSteps = 40_000;
 /** In a fair world nothing is waited for longer than this, in milliseconds of its clock, unless something hangs. */
 const patienceMs = 20 * 60_000;
 const hungPatienceMs = 30 * 60 * 60_000;
@@ -148,7 +151,8 @@ class Play implements History {
       createdAt: clock.now(),
     });
     const plan = planOf(this.#world, name, 2 + this.#choices.below(2));
-    for (const message of plan) truth.addMessage(message.text, session.id, null);
+    // What is tried again is known when it is there.
+    if (!this.#world.isRetrying) for (const message of plan) truth.addMessage(message.text, session.id, null);
     const id = ids.make('run');
     const now = clock.now();
     const server = this.#server;
@@ -265,21 +269,23 @@ function newWorld(seed: number, choices: Choices, log: Pick<World, 'note' | 'det
   const clock = new VirtualClock();
   const counters = new Map<string, number>();
   const kinds = [choices.pick(agentKinds), choices.pick(agentKinds)];
+  // By the seed, not by a choice: so all other histories stay what they are.
+  const isRetrying = seed % 5 === 3;
   return {
     choices,
     violations,
     clock,
     ...log,
-    budgets: new Budgets(choices, budgets),
+    budgets: new Budgets(choices, isRetrying ? { ...budgets, ...retryBudgets } : budgets),
     gates: new Gates(),
     ids: new Ids(() => clock.now(), seededRandom(seed + 0x5eed)),
     truth: new Truth(violations),
     agents: new Map(),
     kinds: new Map(kinds.map((kind) => [kind.name, kind])),
-    asked: { cancels: 0, givenUp: 0, interrupted: new Set(), stopped: new Set() },
+    asked: { cancels: 0, givenUp: 0, reruns: 0, interrupted: new Set(), stopped: new Set() },
     facts: { isConversationGone: false, isHung: false },
     isCrowded: choices.below(4) === 0,
-    // By the seed, not by a choice: so all other histories stay what they are.
+    isRetrying,
     isCosting: seed % 10 === 6,
     label: (prefix) => {
       const count = (counters.get(prefix) ?? 0) + 1;

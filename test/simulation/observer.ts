@@ -6,6 +6,7 @@ import { recount } from '../../src/ledger/recount.ts';
 import type { SimulatedAgent } from './agent.ts';
 import { emptySnapshot } from '../../src/store/memory/state.ts';
 import type { MemorySnapshot } from '../../src/store/memory/state.ts';
+import { checkAttempts } from './attempts.ts';
 import { checkMonotone } from './monotone.ts';
 import { checkParentage } from './parentage.ts';
 import type { Programs } from './programs.ts';
@@ -48,6 +49,7 @@ export class Observer {
     checkMonotone(context);
     checkParentage(context);
     checkOutcomes(context);
+    checkAttempts(context);
     this.#checkClosed(state);
   }
 
@@ -70,14 +72,18 @@ export class Observer {
 
   #checkOrder(label: string): void {
     const { truth, violations } = this.#world;
-    const [run, index] = label.split('.');
-    for (let i = 0; i < Number(index ?? 0); i++) {
-      const earlier = `${run}.${i}`;
-      const row = this.#state.executions.find((other) => other.name === earlier);
-      if (row?.cancelRequested && this.#steppedDown.has(row.rootId)) continue;
-      const alive = truth.alive(earlier, row?.cancelRequested ? 'programs' : 'all');
+    const { executions } = this.#state;
+    const message = executions.find((row) => row.name === label && row.kind === 'message');
+    // Every attempt of every message that the run has sent before, whatever their order in the plan.
+    const earlier = executions.filter(
+      (row) => row.kind === 'message' && row.runId !== null && row.runId === message?.runId,
+    );
+    for (const row of earlier) {
+      if (row.id >= (message?.id ?? '')) continue;
+      if (row.cancelRequested && this.#steppedDown.has(row.rootId)) continue;
+      const alive = truth.alive(row.name, row.cancelRequested ? 'programs' : 'all');
       if (alive)
-        violations.report('EARLY', `${label} is handed out while ${alive}, which is part of ${earlier}`);
+        violations.report('EARLY', `${label} is handed out while ${alive}, which is part of ${row.name}`);
     }
   }
 

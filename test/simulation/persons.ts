@@ -3,6 +3,9 @@ import type { Execution } from '../../src/ledger/execution.ts';
 import { isSettled } from '../../src/ledger/execution.ts';
 import { enqueue } from '../../src/ledger/enqueue.ts';
 import { decideLimit } from '../../src/ledger/limit.ts';
+import type { Rule } from '../../src/ledger/decision.ts';
+import { rerun, resumeRun } from '../../src/ledger/rerun.ts';
+import type { Run } from '../../src/ledger/session.ts';
 import { detach, waiveNotice } from '../../src/ledger/notice-actions.ts';
 import type { MemorySnapshot } from '../../src/store/memory/state.ts';
 import type { Action } from './scheduler.ts';
@@ -18,6 +21,7 @@ export function personActions(world: World, server: Server, state: MemorySnapsho
     ...messages(world, server, state),
     ...stops(world, server, state),
     ...drops(world, server, state),
+    ...newBeginnings(world, server, state),
   ];
   const whims = actions.map(({ budget, name, run, isTelling }) =>
     maybe(
@@ -133,9 +137,30 @@ function stops(world: World, server: Server, state: MemorySnapshot): Whim[] {
         world.asked.cancels++;
         server.run('cancelRun', () => server.stopping.cancelRun(run.id, request));
       },
+      isTelling: run.retryAt !== null,
     }),
   );
   return [...cancels, ...sessions, ...cancelledRuns];
+}
+
+/** A run that has ended goes on, from one of its messages or from where it stopped; so does one that backs off. */
+function newBeginnings(world: World, server: Server, state: MemorySnapshot): Whim[] {
+  const begin = (run: Run, name: string, rule: () => Rule<unknown>): Whim => ({
+    budget: 'reruns',
+    name: `a person ${name} the run ${run.name}`,
+    run: () => {
+      world.asked.reruns++;
+      server.run(name, () => server.store.decide(rule));
+    },
+    isTelling: true,
+  });
+  const now = world.clock.now();
+  return state.runs
+    .filter((run) => run.ownerId === null && (run.state === 'ended' || run.retryAt !== null))
+    .flatMap((run) => [
+      begin(run, 'resumes', () => resumeRun({ now, id: run.id })),
+      begin(run, 'reruns', () => rerun({ now, id: run.id, from: run.cursor % run.plan.length })),
+    ]);
 }
 
 /** Roots that have to share a turn with another root. */

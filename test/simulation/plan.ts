@@ -10,14 +10,19 @@ export function planOf(world: World, name: string, length: number): PlannedMessa
   // What hangs for nobody's message has no deadline that would end it.
   const mayDetach = !facts.isHung && !budgets.has('hangs') && !budgets.has('endless');
   return Array.from({ length }, (_, index) => ({
-    text: `${name}.${index}`,
+    text: world.isRetrying ? `{{${name}.${index}}}` : `${name}.${index}`,
     timeoutMs: choices.pick([4 * hourMs, 5 * 60_000]),
     onFailure: choices.pick(['stop', 'continue'] as const),
     join: choices.pick(['own', 'all'] as const),
     check: choices.chance(15) ? 'npm test' : null,
     background: mayDetach && choices.chance(10) ? 'detach' : 'wait',
+    ...(world.isRetrying ? { templates: true as const, retry: retryOf(world) } : {}),
     ...(world.isCosting ? { budget: index % 2 === 0 ? { tokens: 40 } : { usd: 0.02 } } : {}),
   }));
+}
+
+function retryOf({ choices }: World): NonNullable<PlannedMessage['retry']> {
+  return { max: choices.below(3), backoffMs: choices.pick([0, 20_000, 4 * 60_000]) };
 }
 
 /**
@@ -37,7 +42,7 @@ export function simulatedTexts(world: World): MessageTexts {
 }
 
 /** `{{r0.1}}` is `r0.1` when it is sent first, and `r0.1~3` when it is sent for the third time. */
-function labelOf(text: string, attempt: number): string {
+export function labelOf(text: string, attempt: number): string {
   const label = text.replace(/^\{\{(.*)\}\}$/, '$1');
   return attempt === 1 ? label : `${label}~${attempt}`;
 }

@@ -36,6 +36,8 @@ export type ViolationKind =
   | 'BYSTANDER'
   /** A message of a run exists twice. */
   | 'SENT_TWICE'
+  /** A message of a run was tried again too soon, or though it might not be. */
+  | 'ATTEMPT'
   /** The product threw, or reported a failure of its own. */
   | 'BROKEN';
 

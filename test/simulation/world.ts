@@ -23,6 +23,8 @@ export interface World {
   readonly asked: {
     cancels: number;
     givenUp: number;
+    /** How often a run was told to go on. */
+    reruns: number;
     readonly interrupted: Set<SessionId>;
     readonly stopped: Set<SessionId>;
   };
@@ -32,6 +34,8 @@ export interface World {
   readonly isCrowded: boolean;
   /** Agents tell what they use, and some messages have a budget that is soon exceeded. */
   readonly isCosting: boolean;
+  /** Messages of runs have templates, and are tried again when they fail; ended runs go on. */
+  readonly isRetrying: boolean;
   note(line: string): void;
   /** Noted only when somebody wants to read everything. */
   detail(line: () => string): void;
