@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Clock } from '../base/clock.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import type { Wake, WakeKind } from '../ledger/effects.ts';
 import type { Wakeups } from '../ledger/wakeups.ts';
@@ -288,26 +287,39 @@ describe.each(adapters)('wake-ups over $name', ({ open }) => {
   });
 
   it('is not late when the clock was set back in between', async () => {
-    await wakeups.stop();
-    let skewMs = 0;
-    const skewed = { ...clockOf(clock), now: () => clock.now() + skewMs };
-    wakeups = localWakeups({ store: opened.store, clock: skewed });
     await wakeups.start(handle);
     await owe('first', start + 10 * second);
     await pass(10 * second);
     await until(isDone);
-    skewMs = -8 * second;
-    await owe('near', skewed.now() + second);
+    clock.jump(-8 * second);
+    await owe('near', clock.now() + second);
     await pass(second);
     await until(isDone);
     expect(calls).toEqual(['session first', 'session near']);
   });
-});
 
-function clockOf(clock: VirtualClock): Clock {
-  return {
-    now: () => clock.now(),
-    monotonic: () => clock.monotonic(),
-    after: (delayMs, fire) => clock.after(delayMs, fire),
-  };
-}
+  it.each([
+    ['the machine slept', (ms: number) => clock.sleep(ms)],
+    ['the clock was set', (ms: number) => clock.jump(ms)],
+    ['nothing ran for a while', (ms: number) => clock.stall(ms)],
+  ])('calls within a minute what fell due while %s', async (_what, happen) => {
+    await wakeups.start(handle);
+    await owe('night', start + 3_600 * second);
+    happen(8 * 3_600 * second);
+    await pass(60 * second);
+    await until(isDone);
+    expect(calls).toEqual(['session night']);
+  });
+
+  it('calls what was owed by a clock that was set back when its instant has come, and not before', async () => {
+    await wakeups.start(handle);
+    await owe('soon', start + 90 * second);
+    await pass(60 * second);
+    clock.jump(-3_600 * second);
+    await pass(60 * second);
+    expect(calls).toEqual([]);
+    for (let minute = 0; minute < 60; minute++) await pass(60 * second);
+    await until(isDone);
+    expect(calls).toEqual(['session soon']);
+  });
+});

@@ -102,7 +102,7 @@ const bounds = [
   [0, 23],
   [1, 31],
   [1, 12],
-  [0, 7],
+  [0, 6],
 ] as const;
 
 function fieldsOf(expression: string): Fields {
@@ -112,6 +112,12 @@ function fieldsOf(expression: string): Fields {
     return new Set(numbers.filter((number) => has(fields[index] ?? '', number, lowest, highest)));
   });
   return { sets, isBoth: fields.slice(2).some((field, index) => index !== 1 && field.startsWith('*')) };
+}
+
+/** Tells whether an expression means a wall time. */
+export function meaningOf(expression: string): (wall: number) => boolean {
+  const fields = fieldsOf(expression);
+  return (wall) => matches(fields, wall);
 }
 
 function matches({ sets, isBoth }: Fields, wall: number): boolean {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { instantsBetween, nextInstant } from '../../src/schedules/rule/instants.ts';
-import { parseRule, type Rule } from '../../src/schedules/rule/rule.ts';
+import { parseRule, parseZone, type Rule } from '../../src/schedules/rule/rule.ts';
 import { changesOf, firesAt, minutesOf, wallClock } from './oracle.ts';
 
 /**
@@ -112,4 +112,55 @@ describe('a cron expression around a change of the clock', () => {
     },
     600_000,
   );
+});
+
+/** All zones, or those that are unlike each other. */
+const zones = isAll ? Intl.supportedValuesOf('timeZone') : peculiar.map(([zone]) => zone);
+
+describe('a time of the day', () => {
+  const dayMs = 86_400_000;
+
+  /** An instant at which a zone shows noon, or, on a day that it leaves out, is already later. */
+  function noonOf(zone: string, day: number): number {
+    const wall = wallClock(zone);
+    const noon = day * dayMs + dayMs / 2;
+    return noon - (wall(noon) - noon);
+  }
+
+  test('runs as often as there are days, in every zone, whatever its clock does', () => {
+    const years = isAll ? [2015, 2030] : [2025, 2027];
+    const [first = 0, last = 0] = years.map((year) => yearMs(year) / dayMs);
+    const wrong = zones.flatMap((zone, index) => {
+      // Another time for each zone, and never noon.
+      const [hour, minute] = [index % 12, (index * 7) % 60];
+      const rule = ruleOf(`${minute} ${hour} * * *`, zone);
+      const count = instantsBetween(rule, noonOf(zone, first), noonOf(zone, last), 100_000).length;
+      return count === last - first
+        ? []
+        : [`${zone} at ${hour}:${minute}: ${count} instead of ${last - first}`];
+    });
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('a zone', () => {
+  test('shows at any instant what Intl shows, also where pieces of what is remembered of it meet', () => {
+    const pieceMs = 64 * 86_400_000;
+    const pieces = isAll ? [0, 40, 90, 140, 190, 240, 280, 300, 310, 320, 322, 324, 330, 360] : [0, 240, 322];
+    const wrong = zones.flatMap((name, index) => {
+      const parsed = parseZone(name);
+      if ('problem' in parsed) return [parsed.problem.message];
+      const shown = wallClock(name);
+      const instants = pieces.flatMap((piece) => {
+        const edge = (piece + (index % 10)) * pieceMs;
+        const between = edge + ((index * 7_919 + piece * 104_729) % 92_160) * 60_000;
+        return [edge - 60_000, edge, edge + 60_000, between].filter((instant) => instant >= 0);
+      });
+      // Before 1973 some zones were apart from UTC by seconds, which the oracle does not show.
+      return instants
+        .filter((at) => Math.abs(parsed.zone.wallAt(at) - shown(at)) >= 60_000)
+        .map((at) => `${name} at ${new Date(at).toISOString()}`);
+    });
+    expect(wrong).toEqual([]);
+  });
 });
