@@ -126,7 +126,7 @@ async function idle(kit: AgentKit, program: string): Promise<void> {
 const chosen = process.env['BENCH_KITS']?.split(',');
 const kits = (await findKits()).filter((kit) => chosen?.includes(kit.name) ?? true);
 const installed = kits.flatMap((kit) => {
-  const program = findProgram(kit.name);
+  const program = findProgram(kit.program ?? kit.name);
   return program === undefined ? [] : [{ kit, program }];
 });
 const [first] = installed;

@@ -132,8 +132,8 @@ export interface OpenRequest {
    * text that the process was for.
    */
   readonly prepareLaunch?: PrepareLaunch;
-  /** Where the agent's tools are, and the bearer that says who calls. Absent: the agent gets no tools. */
-  readonly tools?: { readonly url: string; readonly token: string };
+  /** Absent: the agent gets no tools. */
+  readonly tools?: ToolPlace;
   /** The agent's own id of the conversation, once known. */
   readonly nativeId?: string;
   /** Events at or before this position were processed durably; an adopted stream is replayed from behind it. */
@@ -146,6 +146,14 @@ export interface OpenRequest {
   readonly signal?: AbortSignal;
   /** Called in the agent's own order; never after `detach` or `end` returned. Must not throw. */
   readonly emit: (event: DriverEvent) => void;
+}
+
+/** Where an agent's tools are, and the bearer that says who calls. */
+export interface ToolPlace {
+  readonly url: string;
+  readonly token: string;
+  /** How often they were listed to this bearer, since our process began. For an agent that begins its turns before it has them. */
+  readonly listings?: () => number;
 }
 
 /** What comes before a launch; see `OpenRequest`. Never rejects. */

@@ -98,6 +98,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     log.error({ err: error }, 'transcript'),
   );
   const terminals = new TmuxTerminals({ clock, dataDir, order: parts.terminalOrder, report });
+  const listings = new Map<SessionId, number>();
   const sessions = new Sessions({
     store,
     clock,
@@ -110,6 +111,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     tools: (sessionId) => ({
       url: `${parts.origin()}/mcp`,
       token: signer.sign({ kind: 'session', sessionId }),
+      listings: () => listings.get(sessionId) ?? 0,
     }),
     directory: (id) => directoryIn(dataDir, 'sessions', id),
     prepare: (agent) =>
@@ -158,7 +160,11 @@ export async function createApp(parts: AppParts): Promise<App> {
   const wakeups = localWakeups({ store, clock, report });
   const endpoint = createToolEndpoint(
     { toolCalls: createToolCalls(context), untilOpen: () => sessions.untilOpen(holdCallsMs) },
-    { log, version: parts.version },
+    {
+      log,
+      version: parts.version,
+      onListed: (id) => void listings.set(id, (listings.get(id) ?? 0) + 1),
+    },
   );
   let stopWatching = (): void => undefined;
   return {

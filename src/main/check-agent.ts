@@ -42,7 +42,7 @@ export async function checkAgentOffline(
   if (!found)
     return { ...described, passed: false, cases: [], capabilities: capabilityTable(driver.capabilities, []) };
   const isBuiltIn = config.agents?.[name] === undefined;
-  const plan = await planCheck({ profile, driver, isBuiltIn }, installation.self);
+  const plan = await planCheck({ profile, driver, isBuiltIn }, installation.self, cwd);
   const tools = await startTestTools();
   const redaction = new Redaction();
   const clean = (result: CaseResult): CaseResult => redactedCase(result, redaction);

@@ -9,6 +9,7 @@ import type { AgentProfile, Driver } from '../drivers/port.ts';
 import { anyScriptPrompts, scriptCheck } from '../drivers/script/script-check.ts';
 import { forgetConversations } from './check-claude.ts';
 import { separateCodex } from './check-codex.ts';
+import { forgetScreens } from './check-terminal.ts';
 
 /** An agent to be checked. */
 export interface CheckedAgent {
@@ -33,9 +34,17 @@ const demoOpeningMs = 10_000;
 /** How long a scripted program may take for anything. Milliseconds. */
 const scriptedPatienceMs = 30_000;
 
-/** Makes a directory for the cases and says what they run with. `self`: program and arguments that start this program. */
-export async function planCheck(agent: CheckedAgent, self: readonly string[]): Promise<CheckPlan> {
-  const root = await mkdtemp(join(tmpdir(), 'stemma-check-'));
+/**
+ * Makes a directory for the cases and says what they run with. `self`: program and arguments that start this program. `cwd`: where
+ * the person is who checks; an agent at its own screen works below it, since it works only where somebody trusts it.
+ */
+export async function planCheck(
+  agent: CheckedAgent,
+  self: readonly string[],
+  cwd: string,
+): Promise<CheckPlan> {
+  const isAtScreen = agent.driver.kind === 'terminal';
+  const root = await mkdtemp(isAtScreen ? join(cwd, '.stemma-check-') : join(tmpdir(), 'stemma-check-'));
   const directory = join(root, 'cases');
   const cleanUp = (): Promise<void> => rm(root, { recursive: true, force: true, maxRetries: 3 });
   const { driver, profile } = agent;
@@ -58,6 +67,10 @@ export async function planCheck(agent: CheckedAgent, self: readonly string[]): P
     return { options: { driver, profile, prompts: anyScriptPrompts, directory }, cleanUp };
   if (driver.kind === 'claude') {
     const forget = (): Promise<void> => forgetConversations(profile, directory);
+    return { options: { driver, profile, directory }, cleanUp: both(forget, cleanUp) };
+  }
+  if (isAtScreen) {
+    const forget = (): Promise<void> => forgetScreens(profile, root, directory);
     return { options: { driver, profile, directory }, cleanUp: both(forget, cleanUp) };
   }
   if (driver.kind !== 'codex') return { options: { driver, profile, directory }, cleanUp };

@@ -29,6 +29,8 @@ export interface ToolEndpoint {
 export interface EndpointOptions {
   readonly log: Logger;
   readonly version: string;
+  /** The agent of this session is about to have the list of tools; must not throw. */
+  readonly onListed?: (sessionId: SessionId) => void;
 }
 
 /** Deeper JSON is refused before anything walks it recursively. */
@@ -38,13 +40,16 @@ const deepestJson = 64;
  * The tools over Streamable HTTP without sessions of the protocol: every POST is served by itself, whatever revision it
  * speaks and whatever `Mcp-Session-Id` it carries from before a restart. The bearer says whose agent it is.
  */
-export function createToolEndpoint(ports: McpPorts, { log, version }: EndpointOptions): ToolEndpoint {
+export function createToolEndpoint(
+  ports: McpPorts,
+  { log, version, onListed = () => undefined }: EndpointOptions,
+): ToolEndpoint {
   // The library makes a server for each request and says for which; this is how that one learns whose it is.
   const exchanges = new WeakMap<Request, Pick<ServerParts, 'sessionId' | 'metaOf'>>();
   const createFor = (request: Request | undefined): Server => {
     const exchange = request === undefined ? undefined : exchanges.get(request);
     if (exchange === undefined) throw new Error('an MCP server was asked for without a request of ours');
-    return createExchangeServer({ ...exchange, toolCalls: ports.toolCalls, log, version });
+    return createExchangeServer({ ...exchange, toolCalls: ports.toolCalls, onListed, log, version });
   };
   const current = createMcpHandler((context) => createFor(context.requestInfo), {
     legacy: 'reject',

@@ -14,6 +14,8 @@ import { instructions, isToolName, sayResult, toolList, toolNames } from './tool
 export interface ServerParts {
   readonly sessionId: SessionId;
   readonly toolCalls: ToolCalls;
+  /** The agent is about to have the list of tools; must not throw. */
+  readonly onListed: (sessionId: SessionId) => void;
   readonly log: Logger;
   readonly version: string;
   /** `_meta` of a request, as it was sent. */
@@ -26,7 +28,10 @@ export function createExchangeServer(parts: ServerParts): Server {
     { name: 'stemma', version: parts.version },
     { capabilities: { tools: {} }, instructions },
   );
-  server.setRequestHandler('tools/list', () => ({ tools: [...toolList] }));
+  server.setRequestHandler('tools/list', () => {
+    parts.onListed(parts.sessionId);
+    return { tools: [...toolList] };
+  });
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const { name } = params;
     if (!isToolName(name)) throw unknownTool(name);

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Ids, SessionId } from '../base/ids.ts';
-import type { AgentProfile, Driver, PrepareLaunch, TranscriptItem } from '../drivers/port.ts';
+import type { AgentProfile, Driver, PrepareLaunch, ToolPlace, TranscriptItem } from '../drivers/port.ts';
 import type { TurnLimits } from '../ledger/line.ts';
 import type { LedgerStore } from '../ledger/store.ts';
 
@@ -16,7 +16,7 @@ export interface TurnsContext {
   /** The profile and driver of an agent, or undefined when no such agent is configured. */
   readonly agent: (name: string) => { readonly profile: AgentProfile; readonly driver: Driver } | undefined;
   /** Where an agent's tools are and the bearer of its session; undefined where it gets none. */
-  readonly tools: (sessionId: SessionId) => { readonly url: string; readonly token: string } | undefined;
+  readonly tools: (sessionId: SessionId) => ToolPlace | undefined;
   /** The session's own directory, made when first needed. */
   readonly directory: (sessionId: SessionId) => string;
   readonly transcript: TranscriptSink;

@@ -83,7 +83,11 @@ export class AgentBench {
       profile: this.profile(),
       cwd: this.cwd,
       directory,
-      tools: { url: this.tools.url, token: `bearer-${name}` },
+      tools: {
+        url: this.tools.url,
+        token: `bearer-${name}`,
+        listings: () => this.tools.listings(`bearer-${name}`),
+      },
       position: 0,
       unresolved: [],
       emit: () => undefined,

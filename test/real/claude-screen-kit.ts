@@ -10,16 +10,18 @@ const key = 'sk-scripted-key-0000';
 
 /** Claude Code at its own screen, on the scripted model: a home in which all that it asks at its first start is answered. */
 export const claudeScreenKit: AgentKit = {
-  name: 'claude',
+  name: 'claude-screen',
+  program: 'claude',
   driver: () => terminalDriver({ clock: systemClock, order: new TerminalOrder() }),
   profile(program, directory, model) {
     const home = join(directory, 'home');
     mkdirSync(home, { recursive: true });
-    const work = join(directory, 'work');
+    // Where a bench works, and below which the cases of the conformance suite do.
+    const trusted = [join(directory, 'work'), directory, join(directory, 'cases')];
     const answered = {
       hasCompletedOnboarding: true,
       customApiKeyResponses: { approved: [key.slice(-20)], rejected: [] },
-      projects: { [work]: { hasTrustDialogAccepted: true } },
+      projects: Object.fromEntries(trusted.map((path) => [path, { hasTrustDialogAccepted: true }])),
       bypassPermissionsModeAccepted: true,
     };
     writeFileSync(join(home, '.claude.json'), JSON.stringify(answered));
@@ -35,6 +37,10 @@ export const claudeScreenKit: AgentKit = {
       },
       sandbox: 'full',
     };
+  },
+  cannot: {
+    question: 'its questions are answered at its screen, by a person',
+    questionAdopted: 'its questions are answered at its screen, by a person',
   },
   async cleanUp(directory) {
     const report = (): void => undefined;

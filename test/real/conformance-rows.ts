@@ -73,7 +73,7 @@ export function rowOf(kit: AgentKit): RowSource {
   return {
     agent: kit.name,
     make: async (asked) => {
-      const program = findProgram(kit.name);
+      const program = findProgram(kit.program ?? kit.name);
       if (program === undefined) return undefined;
       return inDirectory(kit.name, async (directory) => {
         const model = await startModelServer();

@@ -11,8 +11,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** How one real agent program is set up against the scripted model, below a directory of its own. */
 export interface AgentKit {
-  /** Its name in `.agents/node_modules/.bin`, of its profile, and in the names of tests. */
+  /** Its name, of its profile, and in the names of tests. */
   readonly name: string;
+  /** The name of its program in `.agents/node_modules/.bin`, where that is another. */
+  readonly program?: string;
   /** A new driver, as a new server would have one. */
   driver(): Driver;
   /** Writes what the program needs into `directory` and says how it is run. `program`: its path. */

@@ -30,7 +30,7 @@ export function terminalCases(
   kit: AgentKit,
   { joinsTurns, hasTasks, typesOurs = false, patienceMs = 30_000 }: TerminalPlan,
 ): void {
-  const program = findProgram(kit.name);
+  const program = findProgram(kit.program ?? kit.name);
   const timeout = 2 * patienceMs;
   describe.skipIf(!program || !hasTmux)(`the terminal of the real ${kit.name}`, { timeout }, () => {
     let server: AgentServer;

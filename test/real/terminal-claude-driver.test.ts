@@ -57,6 +57,13 @@ describe.skipIf(!program)('the driver terminal with the real Claude Code', () =>
     expect(sent).toMatchObject({ outcome: 'refused', reason: expect.stringContaining('command') });
   });
 
+  test('the very first turn has our tools', async () => {
+    const first = await bench.open('first');
+    const end = await first.turn('Use it. [[tool slow_echo {"secs":0,"text":"a"}]] [[say used]]');
+    expect(end).toMatchObject({ status: 'succeeded', answer: 'used' });
+    await first.conversation.end();
+  });
+
   test('secrets are asked for at each launch and never at an adoption; nothing is launched without', async () => {
     let asked = 0;
     const prepareLaunch: PrepareLaunch = async () => {

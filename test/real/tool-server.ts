@@ -16,6 +16,8 @@ export interface ReceivedCall {
 export interface ToolServer {
   readonly url: string;
   readonly calls: readonly ReceivedCall[];
+  /** How often a bearer was told the tools. */
+  listings(bearer: string): number;
   /** Called with each call before it is answered. */
   onCall: ((call: ReceivedCall) => Promise<void>) | undefined;
   /** How long every request waits before it is looked at. */
@@ -26,9 +28,11 @@ export interface ToolServer {
 /** Starts a server with one tool, `slow_echo {secs, text}`. */
 export async function startToolServer(): Promise<ToolServer> {
   const calls: ReceivedCall[] = [];
+  const listings = new Map<string, number>();
   const serving = {
     url: '',
     calls,
+    listings: (bearer: string): number => listings.get(bearer) ?? 0,
     onCall: undefined as ToolServer['onCall'],
     delayMs: 0,
     close: async (): Promise<void> => undefined,
@@ -42,6 +46,8 @@ export async function startToolServer(): Promise<ToolServer> {
   };
   const listener = getRequestListener(async (request) => {
     const bearer = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '')?.[1] ?? 'none';
+    if ((await request.clone().text()).includes('"tools/list"'))
+      listings.set(bearer, (listings.get(bearer) ?? 0) + 1);
     if (serving.delayMs > 0) await delay(serving.delayMs);
     return handlerOf(bearer).fetch(request);
   });

@@ -118,7 +118,7 @@ export class Rig {
       unresolved: this.#unresolved(),
       ...(this.#options.prepareLaunch ? { prepareLaunch: this.#options.prepareLaunch } : {}),
       ...(this.#nativeId === undefined ? {} : { nativeId: this.#nativeId }),
-      ...(this.tools === undefined ? {} : { tools: { url: this.tools.url, token: this.tools.token } }),
+      ...(this.tools === undefined ? {} : { tools: this.tools }),
       emit: (event) => {
         this.events.push(event);
         this.evidence.push(eventLine(event));

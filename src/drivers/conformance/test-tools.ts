@@ -18,6 +18,8 @@ interface TestToolCall {
 export interface TestTools {
   readonly url: string;
   readonly token: string;
+  /** How often they were listed. */
+  listings(): number;
   /** Every call so far, oldest first. */
   readonly calls: readonly TestToolCall[];
   /** Called for each call before it is answered, as a server would look up whose call it is. One at a time. */
@@ -38,9 +40,11 @@ export async function startTestTools(clock: Clock = systemClock): Promise<TestTo
     await listener?.(call);
   };
   const mcp = createMcpHandler(() => makeServer(arrived, clock));
+  let listings = 0;
   const answer = async (request: Request): Promise<Response> => {
     if (request.headers.get('authorization') !== `Bearer ${token}`)
       return new Response('no token', { status: 401 });
+    if ((await request.clone().text()).includes('"tools/list"')) listings++;
     return mcp.fetch(request);
   };
   const listen = getRequestListener(answer);
@@ -53,6 +57,7 @@ export async function startTestTools(clock: Clock = systemClock): Promise<TestTo
   return {
     url: `http://127.0.0.1:${port}/mcp`,
     token,
+    listings: () => listings,
     calls,
     onCall: (next) => {
       listener = next;

@@ -28,6 +28,11 @@ export function environmentOf(
   return minimalEnvironment({ ...own, ...usual, ...sandbox, ...home, ...profile.env }, ours);
 }
 
+/** Where the program keeps its conversations, in a directory for each place that it works in. */
+export function projectsOf(env: Readonly<Record<string, string>>): string {
+  return join(env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? '/', '.claude'), 'projects');
+}
+
 /** The id of the conversation of a session: always the same, so that no crash between two steps makes two of it. */
 export function conversationIdOf(sessionId: string): string {
   const hex = createHash('sha256').update(`stemma ${sessionId}`).digest('hex');

@@ -134,6 +134,7 @@ export class Live {
 
   /** What ran in a process that is dead will not end: nothing of it is left but the record. */
   forgetDead(): void {
+    if (this.#state.turn) this.emit({ type: 'exited', reason: 'the agent died while nobody watched' });
     this.#state = { ...this.#state, turn: undefined, queue: [], tasks: new Map() };
   }
 

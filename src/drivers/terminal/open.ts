@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { pause } from '../../base/pause.ts';
+import { pause, waitUntil } from '../../base/pause.ts';
 import { isAlive, type ProcessIdentity } from '../../processes/process-identity.ts';
 import type { TerminalOrder } from '../../terminal/terminal-order.ts';
 import { TmuxTerminals } from '../../terminal/tmux-terminals.ts';
@@ -10,7 +10,7 @@ import { ScreenConversation } from './conversation.ts';
 import { ConversationLog } from './conversations.ts';
 import { Feed } from './feed.ts';
 import { beginAnew, followDead, readHistory } from './history.ts';
-import { conversationIdOf, environmentOf, hooksFileIn, writeLaunch } from './launch.ts';
+import { conversationIdOf, environmentOf, hooksFileIn, projectsOf, writeLaunch } from './launch.ts';
 import { Live } from './live.ts';
 import { AgentScreen } from './screen.ts';
 import { SentLog } from './sent-log.ts';
@@ -20,6 +20,7 @@ type NotOpened = Extract<Opened, { ok: false }>;
 
 const readyWithinMs = 60_000;
 const askedForMs = 10_000;
+const listedWithinMs = 15_000;
 const betweenLooksMs = 100;
 
 /** Opens the conversation of a session: the agent whose terminal lives, else one that resumes the conversation or begins it. */
@@ -60,6 +61,7 @@ async function open(request: OpenRequest, clock: Clock, order: TerminalOrder): P
   if (hasStrayed) live.loseUntaken(sentLog);
   const permit = living ? undefined : await request.prepareLaunch?.();
   if (permit?.ok === false) return failed('AGENT_UNAVAILABLE', permit.message);
+  const listingsBefore = request.tools?.listings?.() ?? 0;
   const launch = living ? undefined : writeLaunch(request, nativeId, isResumed, permit?.env);
   const failure = launch && (await terminals.run(sessionId, launch));
   if (failure !== undefined) return failed('AGENT_UNAVAILABLE', failure);
@@ -92,6 +94,7 @@ async function open(request: OpenRequest, clock: Clock, order: TerminalOrder): P
     await terminals.close(sessionId);
     return failed('AGENT_FAILED', notUp);
   }
+  if (!living) await hasTools(request, clock, listingsBefore);
   await feed.drain();
   if (living) await askAgain(live, screen);
   const how = living ? 'adopted' : isResumed ? 'resumed' : 'started';
@@ -102,6 +105,15 @@ async function open(request: OpenRequest, clock: Clock, order: TerminalOrder): P
 /** Whether anything was ever told of the last conversation. */
 function isTold({ position }: OpenRequest, { last }: ConversationLog): boolean {
   return position > last.base;
+}
+
+/**
+ * Waits until the agent has the list of our tools: at its screen it takes texts before, and the first turn would have none. An agent
+ * that never asks for them is used all the same.
+ */
+async function hasTools({ tools, signal }: OpenRequest, clock: Clock, before: number): Promise<void> {
+  const listings = tools?.listings;
+  if (listings) await waitUntil(clock, () => listings() > before, listedWithinMs, signal);
 }
 
 /** A question that an earlier process of ours told is told again while it stands on the screen. */
@@ -136,8 +148,7 @@ async function whyNotUp(
 
 /** Finds the agent's own file of a conversation, if there is one: its directory has a name made of the working directory's. */
 function transcripts({ profile }: OpenRequest): (id: string) => string | undefined {
-  const env = environmentOf(profile);
-  const projects = join(env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? '/', '.claude'), 'projects');
+  const projects = projectsOf(environmentOf(profile));
   return (id) => {
     const file = `${id}.jsonl`;
     const place = namesIn(projects).find((name) => namesIn(join(projects, name)).includes(file));
