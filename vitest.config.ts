@@ -12,6 +12,7 @@ export const processSuites = [
   'src/store/sqlite/trouble.test.ts',
   'src/terminal/{mirror,tmux-terminals}.test.ts',
   'src/cli/process.test.ts',
+  'src/notify/{command,killed}.test.ts',
   'src/main/*.test.ts',
   'test/e2e/hostile-agents.test.ts',
 ];

@@ -1,5 +1,6 @@
 import type { RouteName } from '../contract/routes.ts';
 import { executionHandlers, outsideWorkHandlers } from './execution-handlers.ts';
+import { notificationHandlers } from './notification-handlers.ts';
 import { noticeHandlers, runHandlers, serverHandlers } from './other-handlers.ts';
 import { scheduleHandlers } from './schedule-handlers.ts';
 import type { HandlerContext, HandlersOf } from './route-request.ts';
@@ -12,6 +13,7 @@ export function createHandlers(context: HandlerContext): HandlersOf<RouteName> {
     ...outsideWorkHandlers(context),
     ...sessionHandlers(context),
     ...noticeHandlers(context),
+    ...notificationHandlers(context),
     ...runHandlers(context),
     ...scheduleHandlers(context),
     ...serverHandlers(context),

@@ -2,6 +2,7 @@ import type { ErrorCode } from '../base/errors.ts';
 import type { ExecutionId, NoticeId, RunId, ScheduleId, SessionId } from '../base/ids.ts';
 import type { Event } from '../contract/events.ts';
 import type { Execution, MonitorRow, Notice, TreeView, WaitAnswer } from '../contract/execution.ts';
+import type { Notification, TargetTest } from '../contract/notification.ts';
 import type { ListQuery, Page } from '../contract/page.ts';
 import type {
   AnswerBody,
@@ -50,6 +51,7 @@ export interface ApiPorts {
   readonly feed: Feed;
   readonly access: Access;
   readonly idempotency: Idempotency;
+  readonly notifications: Notifications;
   readonly agents: Agents;
   readonly health: Health;
   readonly mcp: McpEndpoint;
@@ -308,6 +310,14 @@ export interface Idempotency {
     bodyHash: string,
     run: () => Promise<StoredAnswer>,
   ): Promise<{ readonly state: 'answered'; readonly answer: StoredAnswer } | { readonly state: 'mismatch' }>;
+}
+
+/** What people are told of, and whether they can be. */
+export interface Notifications {
+  /** Newest first. */
+  list(filter: ListQuery): Promise<Page<Notification>>;
+  /** Sends at once and resolves when the target has answered or its time is over. `NOT_FOUND` when there is no such target. */
+  test(target: string): Promise<Answer<TargetTest>>;
 }
 
 export interface Agents {

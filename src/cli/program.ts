@@ -13,6 +13,7 @@ import { addImportVerbs } from './verbs/import.ts';
 import { addInitVerb } from './verbs/init.ts';
 import { addListVerb } from './verbs/list.ts';
 import { addNoticeVerbs } from './verbs/notices.ts';
+import { addNotifyVerbs } from './verbs/notify.ts';
 import { addRunVerb } from './verbs/run.ts';
 import { addScheduleVerbs } from './verbs/schedules.ts';
 import { addSendVerb } from './verbs/send.ts';
@@ -120,6 +121,7 @@ const verbs: readonly ((registrar: Registrar) => void)[] = [
   addSessionVerbs,
   addNoticeVerbs,
   addScheduleVerbs,
+  addNotifyVerbs,
   addAgentVerbs,
   addImportVerbs,
 ];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { execution, notice, treeView, waitAnswer } from './execution.ts';
+import { notification, targetTest } from './notification.ts';
 import { listQuery, pageOf } from './page.ts';
 import * as requests from './requests.ts';
 import { at, get, post, type RouteSpec } from './route-spec.ts';
@@ -219,6 +220,21 @@ const otherRoutes = {
     body: rerunBody,
     answer: run,
     launches: true,
+  },
+  listNotifications: {
+    ...get,
+    path: at('/notifications'),
+    summary:
+      'What people are told, newest first: whom, and why not; kind is the transition, state that of a dispatch',
+    query: listQuery,
+    answer: pageOf(notification),
+  },
+  testTarget: {
+    ...post,
+    path: at('/notify/:name/test'),
+    summary: 'Send a message to a target of notifications now',
+    body: z.strictObject({}),
+    answer: targetTest,
   },
   listAgents: {
     ...get,

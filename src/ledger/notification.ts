@@ -11,6 +11,7 @@ export const transitions = [
   'lateActivity',
   'diskLow',
   'diskOk',
+  'test',
 ] as const;
 /** A change that somebody wants to hear of. */
 export type Transition = (typeof transitions)[number];

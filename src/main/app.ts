@@ -8,6 +8,7 @@ import { createExecutionCommands, createNoticeCommands } from '../application/co
 import { usageTold } from '../application/budgets.ts';
 import type { AgentDirectory, ApplicationContext } from '../application/context.ts';
 import { createFeed } from '../application/feed.ts';
+import { createNotifications } from '../application/notifications.ts';
 import { createIdResolution, createQueries } from '../application/queries.ts';
 import { createRunCommands, createSessionCommands } from '../application/session-commands.ts';
 import { createStandingRunCommands } from '../application/standing-runs.ts';
@@ -181,6 +182,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       feed,
       access: createAccess(store.records, signer, clock),
       idempotency: createIdempotency(store.records, ids, clock),
+      notifications: createNotifications(context, notifier),
       agents: agentsPorts(agents, clock),
       health: healthPorts(parts, store),
       mcp: endpoint,

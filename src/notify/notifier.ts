@@ -3,6 +3,7 @@ import { reach } from '../base/faults.ts';
 import type { Group } from '../ledger/dispatching.ts';
 import { address, groupFailed, groupSent, lookAgain, noTarget, takeGroup } from '../ledger/dispatching.ts';
 import type { Failure } from '../ledger/execution.ts';
+import type { Notification } from '../ledger/notification.ts';
 import { refusedCode } from '../ledger/notification.ts';
 import type { LedgerStore } from '../ledger/store.ts';
 import type { Attempt, Message, Target } from './port.ts';
@@ -69,6 +70,21 @@ export class Notifier {
     await store.decide(() => lookAgain({ now: clock.now(), target }));
   }
 
+  /** Names of the targets that there are. */
+  get targets(): readonly string[] {
+    return [...this.#parts.targets.keys()];
+  }
+
+  /** Sends a message that is owed to nobody, once; undefined when there is no such target. */
+  async test(name: string): Promise<Attempt | undefined> {
+    const { clock, targets, redact } = this.#parts;
+    const subject = `${name}-${clock.now()}`;
+    const row = testNotification(subject, clock.now());
+    const message: Message = { id: row.id, target: name, notifications: [row] };
+    const attempt = await targets.get(name)?.send(message, this.#stopping.signal);
+    return attempt?.ok === false ? { ...attempt, message: redact(attempt.message) } : attempt;
+  }
+
   /** Ends what is being sent. It is sent again by the next server. */
   stop(): void {
     this.#stopping.abort();
@@ -111,6 +127,25 @@ export class Notifier {
     const swayed = backOffMs * (0.8 + 0.4 * this.#parts.random());
     return Math.round(Math.max(swayed, Math.min(askedMs, longestBackOffMs)));
   }
+}
+
+function testNotification(subject: string, at: number): Notification {
+  return {
+    id: `test:${subject}`,
+    transition: 'test',
+    subject,
+    project: null,
+    name: null,
+    code: null,
+    text: 'Somebody asked Stemma to try this target.',
+    rootId: null,
+    sessionId: null,
+    runId: null,
+    scheduleId: null,
+    to: null,
+    state: 'addressed',
+    at,
+  };
 }
 
 /** One notification goes out under its own id, a group under one that its leader gives it. */

@@ -76,6 +76,8 @@ function sentenceOf(transition: Transition, who: string | null, code: string | n
       return 'The disk is nearly full';
     case 'diskOk':
       return 'The disk has room again';
+    case 'test':
+      return 'A test: this arrives';
     default:
       return assertNever(transition);
   }
@@ -102,6 +104,7 @@ const nounOf: Readonly<Record<Transition, string>> = {
   lateActivity: 'late activity',
   diskLow: 'disk nearly full',
   diskOk: 'disk has room again',
+  test: 'test',
 };
 
 /** How to look further on the command line. */

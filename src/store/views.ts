@@ -10,6 +10,7 @@ import type {
 } from '../base/ids.ts';
 import type { Execution, ExecutionKind, ExecutionState } from '../ledger/execution.ts';
 import type { Notice, NoticeState } from '../ledger/notice.ts';
+import type { Dispatch, DispatchState, Notification, Transition } from '../ledger/notification.ts';
 import type { Occurrence, OccurrenceState } from '../ledger/occurrence.ts';
 import type { Schedule, ScheduleOrigin, ScheduleState } from '../ledger/schedule.ts';
 import type { Input, Run, Session, SessionState } from '../ledger/session.ts';
@@ -37,6 +38,8 @@ export interface Views {
   schedules(filter: ScheduleFilter): Promise<Page<Schedule>>;
   /** The occurrences of one schedule, those of the latest instants first; the cursor is an instant. */
   occurrences(filter: OccurrenceFilter): Promise<Page<Occurrence>>;
+  /** What people are told, newest first, whatever the ids are. */
+  notifications(filter: NotificationFilter): Promise<Page<NotificationView>>;
   /** Ids that begin with `prefix`, in order, at most `limit`. */
   resolvePrefix<Kind extends keyof IdOf>(kind: Kind, prefix: string, limit: number): Promise<IdOf[Kind][]>;
 }
@@ -118,6 +121,38 @@ export interface ScheduleFilter extends Paging {
 export interface OccurrenceFilter extends Paging {
   readonly scheduleId: ScheduleId;
   readonly state?: OccurrenceState | undefined;
+}
+
+export interface NotificationFilter extends Paging {
+  readonly transition?: Transition | undefined;
+  readonly project?: string | undefined;
+  /** Only those of which a dispatch is in this state. */
+  readonly state?: DispatchState | undefined;
+}
+
+/** A notification with what becomes of it. */
+export interface NotificationView {
+  readonly notification: Notification;
+  readonly dispatches: readonly Dispatch[];
+}
+
+type NotificationPlace = Pick<Notification, 'at' | 'id'>;
+
+/** The cursor behind a notification: their ids do not sort by time. */
+export function notificationCursor({ at, id }: NotificationPlace): string {
+  return `${at}_${id}`;
+}
+
+/** Whether a text can be such a cursor. */
+export function isNotificationCursor(text: string): boolean {
+  return /^\d{1,16}_[\w:-]+$/.test(text);
+}
+
+/** The place that a cursor names; without one, before everything. */
+export function notificationPlace(cursor: string | undefined): NotificationPlace {
+  if (cursor === undefined) return { at: Number.MAX_SAFE_INTEGER, id: '' };
+  const underscore = cursor.indexOf('_');
+  return { at: Number(cursor.slice(0, underscore)), id: cursor.slice(underscore + 1) };
 }
 
 /** A tree in one consistent read. */

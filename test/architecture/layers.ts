@@ -69,6 +69,7 @@ export const places: readonly Place[] = [
       'runs',
       'launching',
       'schedules',
+      'notify',
       'terminal/port.ts',
       'workspaces/port.ts',
       'api/ports.ts',

@@ -23,6 +23,13 @@ export function memoryPorts(ledger: MemoryLedger, terminals: Terminals = new Ech
     feed: feed(ledger),
     access: access(ledger),
     idempotency: idempotency(),
+    notifications: {
+      list: async () => ({ items: [] }),
+      test: async (target) =>
+        target === 'ops'
+          ? { ok: true, value: { target, sent: false, message: 'ops.example answered 500' } }
+          : { ok: false, code: 'NOT_FOUND', message: `No target ${target}.`, data: { name: target } },
+    },
     agents: {
       list: () => [{ name: 'demo', driver: 'acp', command: ['demo'] }],
       listChecked: async () => [

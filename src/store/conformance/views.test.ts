@@ -1,15 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import type { Effect } from '../../ledger/effects.ts';
-import type { Page } from '../views.ts';
+import type { Notification } from '../../ledger/notification.ts';
+import type { NotificationView, Page } from '../views.ts';
+import { isNotificationCursor } from '../views.ts';
 import type { Opened } from './adapters.ts';
 import { adapters } from './adapters.ts';
 import {
   deciding,
+  dispatch,
   execution,
   id,
   input,
   notice,
+  notification,
   opening,
   registering,
   run,
@@ -180,6 +184,35 @@ describe.each(adapters)('views on $name', ({ open }) => {
     expect(await views.resolvePrefix('run', 'run_', 9)).toHaveLength(2);
     expect(await views.resolvePrefix('turn', 'trn_', 9)).toHaveLength(2);
     expect(await views.resolvePrefix('steer', 'str_', 9)).toHaveLength(1);
+  });
+
+  it('lists what people are told, newest first, with what becomes of it', async () => {
+    const { store } = opened;
+    const told = [1, 2, 3, 4].map((n) =>
+      notification(n, { at: start + Math.floor(n / 2), project: n === 4 ? 'shop' : null }),
+    );
+    const first = told[0] as Notification;
+    await store.decide(
+      deciding([
+        ...told.map((row): Effect => ({ do: 'insertNotification', row })),
+        { do: 'insertDispatch', row: dispatch(first, 'ops') },
+        { do: 'insertDispatch', row: dispatch(first, 'me') },
+      ]),
+    );
+    const idsOf = (page: Page<NotificationView>) => page.items.map((each) => each.notification.subject);
+    const all = await store.views.notifications({ limit: 10 });
+    expect(idsOf(all)).toEqual([4, 3, 2, 1].map((n) => `subject${n}`));
+    expect(all.next).toBeUndefined();
+    expect(all.items[3]?.dispatches.map((row) => row.target)).toEqual(['me', 'ops']);
+    const page = await store.views.notifications({ limit: 2 });
+    expect(idsOf(page)).toEqual(['subject4', 'subject3']);
+    expect(isNotificationCursor(page.next ?? '')).toBe(true);
+    const rest = await store.views.notifications({ limit: 2, cursor: page.next });
+    expect([idsOf(rest), rest.next]).toEqual([['subject2', 'subject1'], undefined]);
+    expect(idsOf(await store.views.notifications({ limit: 9, state: 'owed' }))).toEqual(['subject1']);
+    expect(idsOf(await store.views.notifications({ limit: 9, state: 'sent' }))).toEqual([]);
+    expect(idsOf(await store.views.notifications({ limit: 9, project: 'shop' }))).toEqual(['subject4']);
+    expect(idsOf(await store.views.notifications({ limit: 9, transition: 'failed' }))).toEqual([]);
   });
 
   it('knows what a starting server must look at', async () => {

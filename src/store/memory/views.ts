@@ -1,6 +1,7 @@
 import type { Execution } from '../../ledger/execution.ts';
 import { isSettled } from '../../ledger/execution.ts';
 import { isPending } from '../../ledger/notice.ts';
+import type { Notification } from '../../ledger/notification.ts';
 import type { Occurrence } from '../../ledger/occurrence.ts';
 import type { Schedule } from '../../ledger/schedule.ts';
 import { stateOf } from '../../ledger/schedule.ts';
@@ -10,6 +11,8 @@ import type {
   EventLog,
   IdOf,
   LiveRoot,
+  NotificationFilter,
+  NotificationView,
   OccurrenceFilter,
   Page,
   Paging,
@@ -18,6 +21,7 @@ import type {
   Tree,
   Views,
 } from '../views.ts';
+import { notificationCursor, notificationPlace } from '../views.ts';
 import { answerFrom } from './answer.ts';
 import type { MemoryState } from './state.ts';
 
@@ -85,12 +89,37 @@ export function memoryViews(state: MemoryState, read: Reading): Views {
       }),
     schedules: (filter) => read(() => schedulesOf(state, filter)),
     occurrences: (filter) => read(() => occurrencesOf(state, filter)),
+    notifications: (filter) => read(() => notificationsOf(state, filter)),
     resolvePrefix: <Kind extends keyof IdOf>(kind: Kind, prefix: string, limit: number) =>
       read(() => {
         const ids = [...state.rows(kind).keys()].filter((id) => id.startsWith(prefix));
         return ids.sort().slice(0, limit) as IdOf[Kind][];
       }),
   };
+}
+
+function notificationsOf(state: MemoryState, filter: NotificationFilter): Page<NotificationView> {
+  const place = notificationPlace(filter.cursor);
+  const isBehind = ({ at, id }: Notification): boolean => at < place.at || (at === place.at && id < place.id);
+  const views = [...state.rows('notification').values()]
+    .filter(
+      (row) => isBehind(row) && fits(filter.transition, row.transition) && fits(filter.project, row.project),
+    )
+    .sort((a, b) => b.at - a.at || -byId(a, b))
+    .map((notification) => ({
+      notification,
+      dispatches: [...state.rows('dispatch').values()]
+        .filter((row) => row.notificationId === notification.id)
+        .sort(byId),
+    }))
+    .filter(
+      ({ dispatches }) => filter.state === undefined || dispatches.some((row) => row.state === filter.state),
+    );
+  const items = views.slice(0, filter.limit);
+  const last = items.at(-1);
+  return views.length > filter.limit && last
+    ? { items, next: notificationCursor(last.notification) }
+    : { items };
 }
 
 function fits<Value>(wanted: Value | undefined, is: Value): boolean {

@@ -3,6 +3,7 @@ import type { EventLog, IdOf, RecoveryViews, Views } from '../views.ts';
 import type { Database } from './driver.ts';
 import type { EventStatements } from './event-statements.ts';
 import { lists, liveSessionIds } from './list-views.ts';
+import { notificationList } from './notification-views.ts';
 import { scheduleLists } from './schedule-views.ts';
 import type { SqliteTables } from './tables.ts';
 import { treeView } from './tree-view.ts';
@@ -14,6 +15,7 @@ export type Reading = <T>(query: () => T) => Promise<T>;
 export function sqliteViews(db: Database, tables: SqliteTables, read: Reading): Views {
   const list = lists(db, tables);
   const schedules = scheduleLists(db, tables);
+  const notifications = notificationList(db, tables);
   const tree = treeView(db, tables);
   const queue = db.prepare(`
     SELECT json_group_array(execution_id) FROM (
@@ -36,6 +38,7 @@ export function sqliteViews(db: Database, tables: SqliteTables, read: Reading): 
       }),
     schedules: (filter) => read(() => schedules.schedules(filter)),
     occurrences: (filter) => read(() => schedules.occurrences(filter)),
+    notifications: (filter) => read(() => notifications(filter)),
     resolvePrefix: <Kind extends keyof IdOf>(kind: Kind, prefix: string, limit: number) =>
       read(() => list.resolvePrefix(kind, prefix, limit) as IdOf[Kind][]),
   };
