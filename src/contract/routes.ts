@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { execution, notice, treeView, waitAnswer } from './execution.ts';
-import { notification, targetTest } from './notification.ts';
+import { notificationRoutes } from './notification-routes.ts';
 import { listQuery, pageOf } from './page.ts';
 import * as requests from './requests.ts';
 import { at, get, post, type RouteSpec } from './route-spec.ts';
@@ -221,21 +221,6 @@ const otherRoutes = {
     answer: run,
     launches: true,
   },
-  listNotifications: {
-    ...get,
-    path: at('/notifications'),
-    summary:
-      'What people are told, newest first: whom, and why not; kind is the transition, state that of a dispatch',
-    query: listQuery,
-    answer: pageOf(notification),
-  },
-  testTarget: {
-    ...post,
-    path: at('/notify/:name/test'),
-    summary: 'Send a message to a target of notifications now',
-    body: z.strictObject({}),
-    answer: targetTest,
-  },
   listAgents: {
     ...get,
     path: at('/agents'),
@@ -268,6 +253,7 @@ export const routes = {
   ...noticeRoutes,
   ...sessionRoutes,
   ...scheduleRoutes,
+  ...notificationRoutes,
   ...otherRoutes,
 } as const;
 
