@@ -243,7 +243,9 @@ export class SessionTurns {
   /** A hosted session whose execution is closed has no more use for its process. */
   async #rest(session: Session): Promise<void> {
     const { hostedBy } = session;
-    if (hostedBy === null || !this.#open) return;
+    // One that could not be adopted may live all the same.
+    const mayLive = this.#open !== undefined || (!this.#isDead && session.state === 'live');
+    if (hostedBy === null || !mayLive) return;
     const host = await this.#context.store.read(() => ask('execution', hostedBy));
     if (host?.closed) await this.#end('its work is closed');
   }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentBench, type Talk } from './agent-bench.ts';
 import { claudeKit } from './claude-kit.ts';
@@ -39,6 +39,17 @@ describe.skipIf(!program)('what the real Claude Code runs in the background, and
       [two, 'failed'],
     ]);
     expect(talk.all('noise')).toEqual([]);
+  });
+
+  it.each(['full', 'readOnly'] as const)('never wakes by a clock of its own (%s)', async (sandbox) => {
+    const talk = await open(`clock-${sandbox}`, { profile: bench.profile({ sandbox }) });
+    const later = '{"cron":"* * * * *","prompt":"later","recurring":false}';
+    const soon = '{"delaySeconds":60,"reason":"r","prompt":"later"}';
+    await talk.turn(`[[tool CronCreate ${later}]] [[tool ScheduleWakeup ${soon}]] [[say done]]`);
+    // A tool that is not offered cannot be called.
+    expect(talk.all('item').filter(({ item }) => item.kind === 'toolCall')).toEqual([]);
+    const output = readFileSync(join(talk.request.directory, 'out.log'), 'utf8');
+    expect(/"subtype":"init".*?"tools":\[(.*?)\]/.exec(output)?.[1]).not.toMatch(/Cron|Wakeup/);
   });
 
   it('one that ends while a tool runs is told within that turn, and makes nothing go on', async () => {

@@ -21,7 +21,13 @@ const usual: Readonly<Record<string, string>> = {
   DISABLE_AUTOUPDATER: '1',
   DISABLE_TELEMETRY: '1',
   DISABLE_ERROR_REPORTING: '1',
+  // What a user's own Claude Code has left to be done later in this directory is not this one's.
+  CLAUDE_CODE_DISABLE_CRON: '1',
 };
+
+/** With these it would wake by itself long after its turn, which nothing of the turn's end tells: no tree could wait for it. */
+const wakingTools = ['CronCreate', 'CronDelete', 'CronList', 'ScheduleWakeup'];
+const writingTools = ['Edit', 'MultiEdit', 'Write', 'NotebookEdit'];
 
 /** The whole environment of the program. `home` is its configuration directory. */
 export function environmentOf(
@@ -61,6 +67,7 @@ export function argumentsOf(request: OpenRequest, conversationId: string, isResu
     ...(profile.model === undefined ? [] : ['--model', profile.model]),
     ...(profile.effort === undefined ? [] : ['--effort', profile.effort]),
     ...permissionArguments(profile),
+    ...refusedTools(profile),
     // Only ours: a server of the user's own that does not come up could hold up every turn.
     ...(tools === undefined ? [] : ['--mcp-config', toolsFile(directory, tools)]),
     '--strict-mcp-config',
@@ -77,10 +84,15 @@ export function permissionArguments(profile: AgentProfile): string[] {
   return [
     ...['--permission-mode', mode],
     ...['--allowedTools', `mcp__${toolsName}`],
-    ...(profile.sandbox === 'readOnly' ? ['--disallowedTools', 'Edit,MultiEdit,Write,NotebookEdit'] : []),
     ...(isConfined(profile) ? ['--settings', sandboxSettings(profile)] : []),
     ...(answersQuestions(profile) ? ['--permission-prompt-tool', 'stdio'] : []),
   ];
+}
+
+/** The tools that it does not get, as arguments. */
+function refusedTools({ sandbox }: AgentProfile): string[] {
+  const refused = [...wakingTools, ...(sandbox === 'readOnly' ? writingTools : [])];
+  return ['--disallowedTools', refused.join(',')];
 }
 
 /** Whether the program hands its questions to us. */

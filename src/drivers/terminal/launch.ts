@@ -12,7 +12,12 @@ const usual: Readonly<Record<string, string>> = {
   ENABLE_TOOL_SEARCH: 'false',
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   DISABLE_AUTOUPDATER: '1',
+  // What another Claude Code has left to be done later in this directory is not this one's.
+  CLAUDE_CODE_DISABLE_CRON: '1',
 };
+
+/** With these it would wake by itself long after its turn, which nothing of the turn's end tells. */
+const wakingTools = ['CronCreate', 'CronDelete', 'CronList', 'ScheduleWakeup'];
 
 /** The whole environment of the program. */
 export function environmentOf(
@@ -87,6 +92,7 @@ export function writeLaunch(
       ...(profile.model === undefined ? [] : ['--model', profile.model]),
       ...(profile.effort === undefined ? [] : ['--effort', profile.effort]),
       ...permissions(profile),
+      ...refusedTools(profile),
       ...(tools ? ['--mcp-config', toolsFile(directory, tools)] : []),
       '--strict-mcp-config',
     ],
@@ -98,9 +104,12 @@ function permissions(profile: AgentProfile): string[] {
   if (skipsQuestions(profile)) return ['--dangerously-skip-permissions'];
   const asks = profile.onQuestion === 'ask';
   const mode = !asks ? 'dontAsk' : profile.sandbox === 'workspace' ? 'acceptEdits' : 'default';
-  const refused =
-    profile.sandbox === 'readOnly' ? ['--disallowedTools', 'Edit,MultiEdit,Write,NotebookEdit'] : [];
-  return ['--permission-mode', mode, '--allowedTools', 'mcp__stemma', ...refused];
+  return ['--permission-mode', mode, '--allowedTools', 'mcp__stemma'];
+}
+
+function refusedTools({ sandbox }: AgentProfile): string[] {
+  const writingTools = sandbox === 'readOnly' ? ['Edit', 'MultiEdit', 'Write', 'NotebookEdit'] : [];
+  return ['--disallowedTools', [...wakingTools, ...writingTools].join(',')];
 }
 
 function skipsQuestions({ sandbox, onQuestion }: AgentProfile): boolean {
