@@ -34,9 +34,9 @@ function offsetText(minutes: number): string {
   return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
 }
 
-// Making one takes longer than everything that is done with it.
+// Making one takes longer than everything that is done with it. By small letters, as Intl compares names: callers choose them.
 function formatOf(zone: string): Intl.DateTimeFormat {
-  const known = formats.get(zone);
+  const known = formats.get(zone.toLowerCase());
   if (known) return known;
   const made = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
@@ -50,6 +50,6 @@ function formatOf(zone: string): Intl.DateTimeFormat {
     minute: '2-digit',
     second: '2-digit',
   });
-  formats.set(zone, made);
+  formats.set(zone.toLowerCase(), made);
   return made;
 }

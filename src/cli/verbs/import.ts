@@ -27,9 +27,14 @@ async function importCrontab(
   options: Options,
 ): Promise<number> {
   const text = await readInput(context, textOf(args[0]) ?? '-');
-  const timezone = textOf(options['timezone']) ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const named = textOf(options['timezone']);
+  const timezone = named ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
   const zone = parseZone(timezone);
-  if ('problem' in zone) throw new StemmaError('INVALID_INPUT', zone.problem.message);
+  if ('problem' in zone) {
+    const what =
+      named === undefined ? 'The zone of this machine cannot be used; name one with --timezone. ' : '';
+    throw new StemmaError('INVALID_INPUT', `${what}${zone.problem.message}`);
+  }
   const home = context.deps.homeDirectory;
   const proposal = proposeFromCrontab(text, { timezone, home, isSystem: options['system'] === true });
   if (context.isJson) context.document(proposal);

@@ -237,6 +237,12 @@ describe('a zone', () => {
     });
   });
 
+  test('is one, however its name is written', () => {
+    const zoneOf = (name: string): unknown => Object.values(parseZone(name))[0];
+    expect(zoneOf('EUROPE/paris')).toBe(zoneOf('Europe/Paris'));
+    expect(zoneOf('EUROPE/paris')).toMatchObject({ name: 'Europe/Paris' });
+  });
+
   test.each(['UTC', 'europe/berlin', 'US/Eastern', 'Asia/Kolkata', 'Asia/Calcutta', 'Etc/GMT+5'])(
     'may be %s',
     (name) => {

@@ -107,18 +107,22 @@ export class Zone {
   }
 }
 
-// Making a formatter takes far longer than using it, and a zone is the same for everybody.
+// Making a formatter takes far longer than using it, and a zone is the same for everybody. By small letters, as Intl
+// compares names: there are so many zones and no more, however somebody writes them.
 const zones = new Map<string, Zone>();
 
 /** The zone of a name as Intl knows it, also under its older names; undefined when there is none. Offsets are no zones. */
 export function findZone(name: string): Zone | undefined {
-  const known = zones.get(name);
+  const key = name.toLowerCase();
+  const known = zones.get(key);
   if (known) return known;
   // Some versions of Node take `+02:00`: what is valid must not depend on that.
   if (!/^[A-Za-z]/.test(name) || isAbbreviation(name)) return undefined;
   try {
-    const zone = new Zone(name, new Intl.DateTimeFormat('en-US', { ...numericFields, timeZone: name }));
-    zones.set(name, zone);
+    const format = new Intl.DateTimeFormat('en-US', { ...numericFields, timeZone: name });
+    const { timeZone } = format.resolvedOptions();
+    const zone = new Zone(timeZone.toLowerCase() === key ? timeZone : name, format);
+    zones.set(key, zone);
     return zone;
   } catch {
     return undefined;
