@@ -7,6 +7,8 @@ import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import type { Run } from './session.ts';
 import { describeUsage } from './spending.ts';
+import type { PreparedWorkspace } from './workspace.ts';
+import { renewWorkspace } from './workspace-lock.ts';
 
 /** An ended run goes on from one of its messages. */
 export interface Rerun {
@@ -14,6 +16,8 @@ export interface Rerun {
   readonly id: RunId;
   /** Index of the message that is sent again; those behind it follow. */
   readonly from: number;
+  /** Where it works now, if its directory was made for it: prepared anew. Without one it works where it did. */
+  readonly workspace?: PreparedWorkspace;
 }
 
 /** Where a run has begun again. */
@@ -35,9 +39,9 @@ export function* rerun(command: Rerun): Rule<Begun> {
     const message = `Run ${run.id} has ${run.plan.length} messages: "from" is an index from 0 to ${last}.`;
     return refuse('INVALID_INPUT', message, { messages: run.plan.length });
   }
-  const refused = yield* refusalOfRerun(run);
+  const refused = yield* refusalOfRerun(run, command.workspace);
   if (refused) return refused;
-  beginAgain(draft, run, from);
+  yield* beginAgain(draft, run, from, command.workspace);
   return draft.done({ from });
 }
 
@@ -45,7 +49,7 @@ export function* rerun(command: Rerun): Rule<Begun> {
  * Goes on where the run stopped: at the message that did not succeed, else at the first that was never sent; a back-off ends
  * now. Refused when there is nothing to go on with.
  */
-export function* resumeRun(command: Pick<Rerun, 'now' | 'id'>): Rule<Begun> {
+export function* resumeRun(command: Pick<Rerun, 'now' | 'id' | 'workspace'>): Rule<Begun> {
   const draft = new Draft(command.now);
   const run = yield* ask('run', command.id);
   if (!run) return refuse('NOT_FOUND', `No run ${command.id}.`, { id: command.id });
@@ -54,14 +58,14 @@ export function* resumeRun(command: Pick<Rerun, 'now' | 'id'>): Rule<Begun> {
     draft.wake('run', run.id);
     return draft.done({ from: run.cursor - 1 });
   }
-  const refused = yield* refusalOfRerun(run);
+  const refused = yield* refusalOfRerun(run, command.workspace);
   if (refused) return refused;
   const from = yield* placeToResume(run);
   if (from >= run.plan.length) {
     const message = `Run ${run.id} has done what it had to; to do it again, rerun it from one of its messages.`;
     return refuse('ILLEGAL_STATE', message, { state: run.state });
   }
-  beginAgain(draft, run, from);
+  yield* beginAgain(draft, run, from, command.workspace);
   return draft.done({ from });
 }
 
@@ -71,7 +75,7 @@ function* placeToResume(run: Run): Asking<number> {
   return isDone ? run.cursor : run.cursor - 1;
 }
 
-function* refusalOfRerun(run: Run): Asking<Refusal | undefined> {
+function* refusalOfRerun(run: Run, workspace: PreparedWorkspace | undefined): Asking<Refusal | undefined> {
   const { id, state, scheduleId } = run;
   if (state !== 'ended') {
     return refuse('ILLEGAL_STATE', `Run ${id} is still at work; cancel it first, or wait.`, { state });
@@ -86,10 +90,16 @@ function* refusalOfRerun(run: Run): Asking<Refusal | undefined> {
     const message = `Session ${session.id} of run ${id} was stopped; a person's message starts it again.`;
     return refuse('SESSION_STOPPED', message, { sessionId: session.id });
   }
+  const schedule = scheduleId === null ? undefined : yield* ask('schedule', scheduleId);
   const [other] = scheduleId === null ? [] : yield* ask('liveRunsOf', scheduleId);
-  if (other) {
+  if (other && schedule?.definition.overlap !== 'allow') {
     const message = `Run ${other.id} of the same schedule is at work; cancel it first, or wait.`;
     return refuse('OVERLAP', message, { runId: other.id, scheduleId });
+  }
+  const worked = yield* ask('workspace', id);
+  if (worked?.left?.what === 'removed' && !workspace) {
+    const message = `The directory that was made for run ${id} is gone; begin a new run.`;
+    return refuse('INVALID_WORKSPACE', message, { path: worked.path });
   }
   if (!isUsedUp(yield* budgetLeft(run))) return undefined;
   const used = `${describeUsage(yield* spentBy(run))}, of ${describeUsage(run.budget)} allowed`;
@@ -99,7 +109,16 @@ function* refusalOfRerun(run: Run): Asking<Refusal | undefined> {
 }
 
 /** What said how it ended is cleared: a person wants it to go on, whatever they wanted before. */
-function beginAgain(draft: Draft, run: Run, from: number): void {
+function* beginAgain(
+  draft: Draft,
+  run: Run,
+  from: number,
+  workspace: PreparedWorkspace | undefined,
+): Asking<void> {
+  const before = yield* ask('workspace', run.id);
+  // The lock is asked for by the message; what was looked at after the end is looked at again after the next.
+  if (workspace) yield* renewWorkspace(draft, run.id, workspace);
+  else if (before?.left) draft.add({ do: 'patchWorkspace', id: run.id, set: { left: null } });
   draft.add({
     do: 'patchRun',
     id: run.id,

@@ -17,6 +17,7 @@ import {
   taskEnds,
 } from './choices/agents.ts';
 import {
+  backOffIsUnknown,
   checkIsAsked,
   drains,
   personSends,
@@ -79,6 +80,7 @@ const choices: readonly (readonly [weight: number, choose: Choose])[] = [
   [1, agentDies],
   [1, runIsCancelled],
   [1, runGoesOnAgain],
+  [4, backOffIsUnknown],
   [1, drains],
   [1, checkIsAsked],
   [1, sessionIsStopped],

@@ -94,12 +94,23 @@ export const runGoesOnAgain: Choose = ({ state, now, a, b, c }) => {
 /** The runner looks whether a run may go on; rarely it believes something of it that is not true any more. */
 export const runAdvances: Choose = (context) => {
   const { state, now, a, b, c } = context;
-  const backingOff = [...state.runs.values()].filter((run) => run.retryAt !== null);
-  const run = backingOff.length > 0 && b % 2 === 0 ? one(backingOff, a) : one(state.runs.values(), a);
+  const run = one(state.runs.values(), a);
   if (!run) return undefined;
   const moves = isRare(c, 3) ? Math.max(0, run.moves + (b % 3) - 1) : run.moves;
   const text = isRare(b, 5) ? {} : { text: filledBy(context) };
   return { call: { rule: 'advance', command: { now, id: run.id, moves, ...text, fresh: freshOf(context) } } };
+};
+
+/** Somebody who looked before a back-off began acts on what it saw. */
+export const backOffIsUnknown: Choose = (context) => {
+  const { state, now, a } = context;
+  const run = one(
+    [...state.runs.values()].filter((row) => row.retryAt !== null),
+    a,
+  );
+  if (!run) return undefined;
+  const command = { now, id: run.id, moves: run.moves - 1, text: filledBy(context), fresh: freshOf(context) };
+  return { call: { rule: 'advance', command } };
 };
 
 /** Somebody asks a run to stop. */
