@@ -109,10 +109,14 @@ export const notifyTarget = z
 export type NotifyTarget = z.output<typeof notifyTarget>;
 
 /** `notify` of `stemma.yaml`: targets by name. */
-export const notifyTargets = z.record(targetName, notifyTarget).meta({
-  description:
-    'Who can be told of transitions. Schedules name them in `notify`; `notifyAlways` hears of what has no schedule.',
-});
+export const notifyTargets = z
+  .record(targetName, notifyTarget)
+  // Each may hold a handler for as long as it hangs, and runs want theirs.
+  .refine((targets) => Object.keys(targets).length <= 32, 'has more than 32 targets')
+  .meta({
+    description:
+      'Who can be told of transitions. Schedules name them in `notify`; `notifyAlways` hears of what has no schedule.',
+  });
 export type NotifyTargets = z.output<typeof notifyTargets>;
 
 /** A list of names of targets, each once: `notify` of a schedule, `notifyAlways` of the file. */

@@ -12,6 +12,8 @@ export const groupWindowMs = 2_000;
 export const largestGroup = 500;
 /** How long a group is tried before it is given up, counted from its oldest notification. Milliseconds. */
 export const giveUpAfterMs = 24 * 3_600_000;
+/** What waits longer than any back-off was begun by a clock that was ahead, and is not waited for. Milliseconds. */
+const longestWaitMs = 2 * 3_600_000;
 /** Most groups of one target that wait for another attempt; what is owed meanwhile goes together later. */
 const mostOpenGroups = 10;
 
@@ -81,7 +83,7 @@ export function* takeGroup(command: {
   const { now, target } = command;
   const draft = new Draft(now);
   const open = yield* ask('openGroups', target);
-  const due = open.find((lead) => lead.notBefore <= now);
+  const due = open.find(({ notBefore }) => notBefore <= now || notBefore - now > longestWaitMs);
   if (due) return draft.done<Group | undefined>(yield* groupOf(due, yield* ask('dispatchesOf', due.id)));
   const soonest = Math.min(...open.map((lead) => lead.notBefore));
   if (open.length > 0) draft.wake('dispatch', target, soonest);

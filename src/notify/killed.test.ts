@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Receiver } from '../../test/notify/receiver.ts';
 
-const teller = join(import.meta.dirname, '../../test/notify/teller.ts');
+const teller = join(import.meta.dirname, '../../test/notify/teller.program.ts');
 
 describe('a server that is killed between sending and writing it down', () => {
   let directory: string;

@@ -132,6 +132,23 @@ describe('the outbox', () => {
     );
   });
 
+  it('tries ever more seldom, at most every hour, and for as long as it is asked to wait', async () => {
+    ops.reply = 503;
+    await outbox.owe({ subject: 'a' });
+    const delayOf = async (attempt: number): Promise<number> => {
+      const lead = () => outbox.store.snapshot().dispatches.find(({ target }) => target === 'ops');
+      await outbox.pass(() => lead()?.attempt === attempt, 500, 2 * hour);
+      return Math.round(((lead()?.notBefore ?? 0) - outbox.clock.now()) / 1000);
+    };
+    const delays: number[] = [];
+    for (let attempt = 1; attempt <= 3; attempt++) delays.push(await delayOf(attempt));
+    ops.reply = { status: 429, headers: { 'retry-after': '1800' } };
+    delays.push(await delayOf(4));
+    ops.reply = { status: 429, headers: { 'retry-after': '999999' } };
+    delays.push(await delayOf(5));
+    expect(delays).toEqual([30, 60, 120, 1_800, 3_600]);
+  });
+
   it('lets no message that is refused hold the next ones', async () => {
     ops.reply = { status: 400, body: 'I do not like\u001b[31m this' };
     await outbox.owe({ subject: 'bad' });

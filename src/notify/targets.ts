@@ -7,17 +7,6 @@ import type { TargetSettings } from './settings.ts';
 import { slackTarget } from './slack.ts';
 import { webhookTarget } from './webhook.ts';
 
-/** The ways of telling, as the command line and the API name them. */
-export type TargetWay = 'webhook' | 'command' | 'mail' | 'ntfy' | 'slack';
-
-/** How a target is told. */
-export function wayOf(settings: TargetSettings): TargetWay {
-  if (settings.webhook !== undefined) return 'webhook';
-  if (settings.command !== undefined) return 'command';
-  if (settings.mail !== undefined) return 'mail';
-  return settings.ntfy === undefined ? 'slack' : 'ntfy';
-}
-
 /** Makes the target that the settings describe. Throws for settings that name no way: a bug of whoever read them. */
 export function createTarget(settings: TargetSettings, parts: SendingParts): Target {
   const { webhook, command, mail, ntfy, slack } = settings;

@@ -9,7 +9,7 @@ import { localWakeups } from '../../src/wakeups/local.ts';
 import { owing, sendingParts } from './outbox.ts';
 
 /**
- * A program that tells one target one thing from a database on disk: `teller.ts DIRECTORY URL`. It says `done` when nothing is
+ * A program that tells one target one thing from a database on disk: `teller.program.ts DIRECTORY URL`. It says `done` when nothing is
  * owed any more, and lives until its stdin ends. `STEMMA_FAULT` kills it as the server.
  */
 const [directory = '', url = ''] = process.argv.slice(2);
