@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../base/clock.ts';
 import { Ids, type SessionId } from '../base/ids.ts';
@@ -128,6 +129,36 @@ describe.skipIf(!hasTmux)('a terminal in tmux', () => {
     opened.view.end();
     watched.view.write(Buffer.from('still\r'));
     await shows(watched, 'heard still in 20 90');
+  });
+
+  it('takes a text of ours in one piece, whatever a person types at the same moment', async () => {
+    const watched = await watch();
+    await shows(watched, 'size');
+    const ours = Array.from({ length: 20 }, (_, i) => `ours${i}.${'o'.repeat(30)}.`);
+    let isOver = false;
+    const person = (async () => {
+      while (!isOver) {
+        watched.view.write(Buffer.from('p'));
+        // A line that is not submitted holds no more than 4,096 characters.
+        await delay(2);
+      }
+    })();
+    for (const text of ours) expect(await terminals.keyboard(session).submit(text)).toBe(true);
+    isOver = true;
+    await person;
+    watched.view.write(Buffer.from('\r'));
+    // A view is what is drawn now; the words are in the history of the terminal too.
+    const heard = async (): Promise<string> => {
+      const all = ['capture-pane', '-p', '-J', '-S', '-', '-t', `=${session}:`];
+      const captured = await new Tmux(directory).run(all);
+      return captured.ok ? captured.output : '';
+    };
+    // The keys of a person are drawn where they happen to come, but not within what the program says at once.
+    const isHeard = async (): Promise<boolean> => {
+      const told = await heard();
+      return ours.every((text) => new RegExp(`heard p*${text} in`).test(told));
+    };
+    await expect.poll(isHeard, { timeout: 10_000 }).toBe(true);
   });
 
   it('hands every key over: none is a key of tmux', async () => {
