@@ -13,6 +13,7 @@ export const processSuites = [
   'src/terminal/{mirror,tmux-terminals}.test.ts',
   'src/cli/process.test.ts',
   'src/notify/{command,killed}.test.ts',
+  'src/workspaces/*.test.ts',
   'src/main/*.test.ts',
   'test/e2e/hostile-agents.test.ts',
 ];

@@ -11,6 +11,7 @@ import type { Stopping } from '../runs/stopping.ts';
 import type { Records } from '../store/records.ts';
 import type { EventLog, Views } from '../store/views.ts';
 import type { Sessions } from '../turns/sessions.ts';
+import type { Workspaces } from '../workspaces/port.ts';
 
 /** The services that the edges' requests are made of. */
 export interface ApplicationContext {
@@ -27,6 +28,7 @@ export interface ApplicationContext {
   readonly commits: Commits;
   readonly signer: TokenSigner;
   readonly agents: AgentDirectory;
+  readonly workspaces: Workspaces;
   /** How many turns may run at once. */
   readonly limits: TurnLimits | undefined;
   /** Where a session runs when nobody says. */

@@ -15,11 +15,12 @@ export async function shownRun(
   row: RunWithMessages,
 ): Promise<WireRun> {
   const { sessionId, scheduleId } = row.run;
-  const [session, schedule] = await Promise.all([
+  const [session, schedule, workspace] = await Promise.all([
     store.read(() => ask('session', sessionId)),
     scheduleId === null ? undefined : store.read(() => ask('schedule', scheduleId)),
+    store.read(() => ask('workspace', row.run.id)),
   ]);
-  return toRun(row, { session, schedule });
+  return toRun(row, { session, schedule, workspace });
 }
 
 /** The read side of runs. */

@@ -1,14 +1,17 @@
+import { resolve } from 'node:path';
 import type { Answer, RunCommands, SessionCommands } from '../api/ports.ts';
 import type { RunFile } from '../contract/run-file.ts';
 import type { SequenceMessage } from '../contract/sequence.ts';
 import type { TranscriptItem } from '../contract/session.ts';
 import { toInstant } from '../contract/text.ts';
+import type { RunId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
 import { decideLimit } from '../ledger/limit.ts';
 import { ask } from '../ledger/questions.ts';
 import { defaultTimeoutMs } from '../ledger/registration.ts';
 import { beginRun } from '../ledger/sequence.ts';
 import type { PlannedMessage, Retry } from '../ledger/session.ts';
+import type { PreparedWorkspace } from '../ledger/workspace.ts';
 import type { TranscriptItem as StoredItem } from '../store/records.ts';
 import { budgetOf, refusalOfBudgets } from './budgets.ts';
 import { actorOf, nothing } from './caller.ts';
@@ -84,15 +87,23 @@ export function createRunCommands(context: ApplicationContext): RunCommands {
       ];
       const refused = refusalOfBudgets(context.agents, agent.value, budgets);
       if (refused) return refused;
-      const { cwd, name: title } = request;
-      const newSession = await newId(context, call, 'session');
-      const sessionId = await createSession(context, { agent: agent.value, cwd, title }, newSession);
-      if (typeof sessionId !== 'string') return sessionId;
       const name = request.name ?? 'run';
+      const prepared = await workspaceOf(context, request, id, agent.value);
+      if (!prepared.ok) return prepared;
+      const workspace = prepared.value;
+      const cwd = workspace?.path ?? request.cwd;
+      const newSession = await newId(context, call, 'session');
+      const sessionId = await createSession(
+        context,
+        { agent: agent.value, cwd, title: request.name },
+        newSession,
+      );
+      if (typeof sessionId !== 'string') return sessionId;
       const templates = request.templates ? { templates: true as const } : {};
       const plan = request.messages.map((message) => ({ ...plannedMessage(message), ...templates }));
       const origin = { budget: budget ?? null };
-      const command = { now: clock.now(), id, project: 'default', name, sessionId, plan, origin };
+      const about = { id, project: 'default', name, sessionId, plan, origin };
+      const command = { now: clock.now(), ...about, ...(workspace ? { workspace } : {}) };
       const begun = await store.decide(() => beginRun(command));
       return begun.ok ? { ok: true, value: { runId: begun.value } } : begun;
     },
@@ -101,6 +112,20 @@ export function createRunCommands(context: ApplicationContext): RunCommands {
       return nothing(await stopping.cancelRun(id, request));
     },
   };
+}
+
+/** Where the run works, if it says so: then the directory is made ready. */
+async function workspaceOf(
+  { workspaces, agents, defaultCwd }: ApplicationContext,
+  request: RunFile,
+  runId: RunId,
+  agent: string,
+): Promise<Answer<PreparedWorkspace | undefined>> {
+  const { workspace: how, name = 'run', cwd = defaultCwd } = request;
+  // Nothing is made for an agent that there is not.
+  if (how === undefined || !agents.find(agent)) return { ok: true, value: undefined };
+  const prepared = await workspaces.prepare({ runId, name, how, cwd: resolve(cwd) });
+  return prepared.ok ? { ok: true, value: prepared.workspace } : prepared;
 }
 
 /**

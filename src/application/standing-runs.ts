@@ -1,8 +1,11 @@
-import type { StandingRunCommands } from '../api/ports.ts';
+import type { Answer, StandingRunCommands } from '../api/ports.ts';
+import type { RunId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
 import { decideLimit } from '../ledger/limit.ts';
 import { ask } from '../ledger/questions.ts';
 import { rerun, resumeRun } from '../ledger/rerun.ts';
+import type { PreparedWorkspace } from '../ledger/workspace.ts';
+import { prepareAgain } from '../runs/workspaces.ts';
 import { actorOf, nothing } from './caller.ts';
 import type { ApplicationContext } from './context.ts';
 
@@ -11,7 +14,9 @@ export function createStandingRunCommands(context: ApplicationContext): Standing
   const { store, clock, ids } = context;
   return {
     async rerun(id, from) {
-      return nothing(await store.decide(() => rerun({ now: clock.now(), id, from })));
+      const ready = await directoryAgain(context, id);
+      if (!ready.ok) return ready;
+      return nothing(await store.decide(() => rerun({ now: clock.now(), id, from, ...ready.value })));
     },
     async resume(id, { caller }) {
       const run = await store.read(() => ask('run', id));
@@ -22,7 +27,21 @@ export function createStandingRunCommands(context: ApplicationContext): Standing
         const command = { now: clock.now(), ...about, fresh: new FreshIds(ids) };
         return nothing(await store.decide(() => decideLimit(command)));
       }
-      return nothing(await store.decide(() => resumeRun({ now: clock.now(), id })));
+      const ready = await directoryAgain(context, id);
+      if (!ready.ok) return ready;
+      return nothing(await store.decide(() => resumeRun({ now: clock.now(), id, ...ready.value })));
     },
   };
+}
+
+/** The directory that was made for a run which has ended, made ready again; nothing where none was made. */
+async function directoryAgain(
+  { store, workspaces }: ApplicationContext,
+  id: RunId,
+): Promise<Answer<{ workspace?: PreparedWorkspace }>> {
+  const row = await store.read(() => ask('workspace', id));
+  const run = await store.read(() => ask('run', id));
+  if (!row?.checkout || run?.state !== 'ended') return { ok: true, value: {} };
+  const prepared = await prepareAgain({ store, workspaces }, id, row);
+  return prepared.ok ? { ok: true, value: { workspace: prepared.workspace } } : prepared;
 }

@@ -7,6 +7,7 @@ import type { Schedule } from '../ledger/schedule.ts';
 import { fullName } from '../ledger/schedule.ts';
 import type { Run, Session } from '../ledger/session.ts';
 import { addUsage } from '../ledger/spending.ts';
+import type { Workspace } from '../ledger/workspace.ts';
 import type { RunWithMessages } from '../store/views.ts';
 import { at, present, toWaiting } from './wire.ts';
 
@@ -14,10 +15,14 @@ import { at, present, toWaiting } from './wire.ts';
 export interface AroundRun {
   readonly session: Session | undefined;
   readonly schedule: Schedule | undefined;
+  readonly workspace: Workspace | undefined;
 }
 
 /** A run with its messages, as the wire shows it. */
-export function toRun({ run, messages }: RunWithMessages, { session, schedule }: AroundRun): WireRun {
+export function toRun(
+  { run, messages }: RunWithMessages,
+  { session, schedule, workspace }: AroundRun,
+): WireRun {
   const waiting = waitingOf(run, messages, session);
   const [first, ...rest] = run.budget ? messages.flatMap(({ spent }) => spent ?? []) : [];
   return {
@@ -39,6 +44,7 @@ export function toRun({ run, messages }: RunWithMessages, { session, schedule }:
       instant: at(run.instant),
       waiting,
       currentId: run.currentId,
+      workspace: workspace && toWorkspace(workspace),
       budget: run.budget,
       spent: first && rest.reduce(addUsage, first),
       outcome: run.outcome,
@@ -46,6 +52,11 @@ export function toRun({ run, messages }: RunWithMessages, { session, schedule }:
       endedAt: at(run.endedAt),
     }),
   };
+}
+
+function toWorkspace({ how, path, lock, checkout, left }: Workspace): WireRun['workspace'] {
+  const rest = { lock, branch: checkout?.branch, left: left?.what, leftWhy: left?.why };
+  return { how, path, ...present(rest) };
 }
 
 /** A message's outcome is shown once it is closed, root or not. */

@@ -23,6 +23,7 @@ export const eventTypes = [
   'session.state',
   'run.state',
   'run.advanced',
+  'run.workspace',
   'schedule.changed',
   'occurrence.state',
   'alarm',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { agentProfileInput } from './config-file.ts';
 import { budget } from './budget.ts';
+import { workspaceMode } from './schedule-input.ts';
 import { messageList } from './sequence.ts';
 import { directoryPath, nameText } from './text.ts';
 
@@ -15,6 +16,10 @@ export const runFile = z
     templates: z.boolean().optional().meta({
       description:
         'Fills in {{scheduledFor}}, {{date}}, {{previous.result}}, {{env.NAME}} and {{file:PATH}} in each message when it is sent. Left out, texts stay as they are.',
+    }),
+    workspace: workspaceMode.optional().meta({
+      description:
+        'Where it works: in cwd alone (exclusive), in a git worktree, in an empty directory of its own (scratch), or in cwd beside others (shared). Left out, it works in cwd and waits for nobody.',
     }),
     agents: z.record(nameText, agentProfileInput).optional(),
   })

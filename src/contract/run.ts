@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { budget } from './budget.ts';
 import { executionState, outcome, usage, waiting } from './execution.ts';
+import { workspaceMode } from './schedule-input.ts';
 import { instant } from './text.ts';
 
 /** Where a run is. `waiting`: nothing is done for it, and `waiting` says why and until when. */
@@ -28,6 +29,20 @@ const runAttempt = z
   })
   .meta({ id: 'RunAttempt' });
 
+const runWorkspace = z
+  .object({
+    how: workspaceMode,
+    path: z.string().meta({ description: 'The directory in which it works.' }),
+    lock: z.string().optional().meta({ description: 'What it has alone while it runs.' }),
+    branch: z.string().optional().meta({ description: 'Of a worktree.' }),
+    left: z
+      .enum(['removed', 'kept'])
+      .optional()
+      .meta({ description: 'What became of a worktree when the run had ended.' }),
+    leftWhy: z.string().optional().meta({ description: 'Why it was kept: what is in it.' }),
+  })
+  .meta({ id: 'RunWorkspace', description: 'Where a run works.' });
+
 export const run = z
   .object({
     id: z.string(),
@@ -48,6 +63,7 @@ export const run = z
     spent: usage
       .optional()
       .meta({ description: 'What all attempts of all messages have used, where it has a budget.' }),
+    workspace: runWorkspace.optional(),
     outcome: outcome.optional(),
     outcomeCode: z.string().optional(),
     createdAt: instant.optional(),

@@ -20,7 +20,10 @@ export interface ScheduleIssue {
   readonly nearest?: string;
 }
 
-type Said = Pick<ScheduleOnDisk, 'agent' | 'notify' | 'after' | 'budget' | 'messages'>;
+type Said = Pick<
+  ScheduleOnDisk,
+  'agent' | 'notify' | 'after' | 'budget' | 'messages' | 'session' | 'workspace'
+>;
 
 /**
  * What of some schedules of one project, each well-formed, makes no sense together with what else there is: agents and
@@ -36,6 +39,7 @@ export function checkSchedules(
     ...agentIssues(name, said, facts),
     ...targetIssues(name, said, facts),
     ...dependencyIssues(name, said, follows),
+    ...workspaceIssues(name, said),
   ]);
 }
 
@@ -85,6 +89,14 @@ function dependencyIssues(
   if (circle === undefined) return [];
   const message = `these run after each other in a circle: ${circle.join(', ')}; one of them must have a time of its own`;
   return [{ path, message }];
+}
+
+/** A conversation has one directory for good, and these are a run's own. */
+function workspaceIssues(name: string, { session, workspace }: Said): ScheduleIssue[] {
+  const isKept = session === 'keep' || (typeof session === 'object' && session.mode === 'keep');
+  if (!isKept || (workspace !== 'worktree' && workspace !== 'scratch')) return [];
+  const message = `a kept conversation stays in one directory, and a ${workspace} is of one run; use session: fresh, or workspace: exclusive`;
+  return [{ path: [name, 'workspace'], message }];
 }
 
 /** The names on the way from one schedule back to itself; undefined when the way ends. */

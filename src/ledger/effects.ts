@@ -40,7 +40,8 @@ export type ExecutionPatch = Partial<
 
 /**
  * What a wake-up is for. Handlers are idempotent; the target is a root, a run, a session, a schedule, an occurrence or a
- * notification; of `dispatch` the name of whom to tell; `slot` has one target, the line of those that are held back.
+ * notification; of `dispatch` the name of whom to tell; `slot` has one target, the line of those that are held back;
+ * of `workspace` a run that has ended.
  */
 export type WakeKind =
   | 'session'
@@ -54,7 +55,8 @@ export type WakeKind =
   | 'occurrence'
   | 'notification'
   | 'dispatch'
-  | 'slot';
+  | 'slot'
+  | 'workspace';
 
 /** One call that is owed. Of one kind and target there is never more than one. */
 export interface Wake {

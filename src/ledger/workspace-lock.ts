@@ -83,10 +83,11 @@ export function describeLock(holder: Workspace): string {
   return `the workspace ${holder.lock ?? holder.path} is held by ${holder.runId}`;
 }
 
-/** The run has ended: its lock is given up and the next is woken. */
+/** The run has ended: its lock is given up and the next is woken; what was made for it on disk is owed a look. */
 export function* endWorkspace(draft: Draft, runId: RunId): Asking<void> {
   const row = yield* ask('workspace', runId);
   if (!row) return;
+  if (row.checkout) draft.wake('workspace', runId);
   if (row.lock === null) return;
   draft.add({ do: 'patchWorkspace', id: runId, set: { isHeld: false, place: null } });
   yield* wakeNext(draft, row.lock, runId);

@@ -17,7 +17,7 @@ import { createToolCalls } from '../application/tool-calls.ts';
 import { createTranscript } from '../application/transcript.ts';
 import { createWaiting } from '../application/waiting.ts';
 import type { Clock } from '../base/clock.ts';
-import type { SessionId } from '../base/ids.ts';
+import type { RunId, SessionId } from '../base/ids.ts';
 import { Ids } from '../base/ids.ts';
 import { Owner } from '../base/lifetime.ts';
 import type { Redaction } from '../base/redaction.ts';
@@ -27,6 +27,7 @@ import { scriptDriver } from '../drivers/script/script-driver.ts';
 import { Launcher } from '../launching/launcher.ts';
 import { createToolEndpoint } from '../mcp/endpoint.ts';
 import type { TurnLimits } from '../ledger/line.ts';
+import { ask } from '../ledger/questions.ts';
 import type { UsageTold } from '../ledger/spending.ts';
 import { Commits } from '../runs/commits.ts';
 import { Stopping } from '../runs/stopping.ts';
@@ -37,6 +38,7 @@ import type { TerminalOrder } from '../terminal/terminal-order.ts';
 import { TmuxTerminals } from '../terminal/tmux-terminals.ts';
 import { Sessions } from '../turns/sessions.ts';
 import { localWakeups } from '../wakeups/local.ts';
+import { LocalWorkspaces } from '../workspaces/local-workspaces.ts';
 import { createCommands } from './commands.ts';
 import { agentsPorts, healthPorts } from './edge-ports.ts';
 import type { ServerState } from './edge-ports.ts';
@@ -131,7 +133,8 @@ export async function createApp(parts: AppParts): Promise<App> {
     }),
   });
   const texts = messageTexts(store, textSources(agents, process.env));
-  const runs = { store, clock, ids, sessions, commits, commands, texts, owner, report };
+  const workspaces = new LocalWorkspaces({ clock, dataDir });
+  const runs = { store, clock, ids, sessions, commits, commands, texts, workspaces, owner, report };
   const stopping = new Stopping(runs);
   const notifier = createNotifier({ ...parts, random });
   const tells = (name: string): UsageTold | undefined => {
@@ -152,6 +155,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     commits,
     signer,
     agents,
+    workspaces,
     limits: parts.limits,
     defaultCwd: process.cwd(),
   };
@@ -193,6 +197,9 @@ export async function createApp(parts: AppParts): Promise<App> {
       // A terminal whose agent died with nobody watching shows nothing any more.
       const living = (await store.recovery.liveSessions()).filter((session) => session.state === 'live');
       await terminals.reap(new Set(living.map((session) => session.id)));
+      const isKnown = async (id: RunId): Promise<boolean> =>
+        (await store.read(() => ask('run', id))) !== undefined;
+      for (const kept of await workspaces.reconcile(isKnown)) report('workspace.kept', { ...kept });
       // The limits may be others than those by which somebody was held back.
       await sessions.callNext();
       await scheduling.start();

@@ -9,7 +9,6 @@ import type { ScheduleWake } from '../schedules/schedules.ts';
 import { Schedules } from '../schedules/schedules.ts';
 import type { SqliteStore } from '../store/sqlite/store.ts';
 import type { NotifySettings } from './notifications.ts';
-import { prepareShared } from './plain-workspaces.ts';
 
 /** What schedules are made of. */
 export interface SchedulingParts extends ApplicationContext {
@@ -36,7 +35,6 @@ export function createScheduling(parts: SchedulingParts): Scheduling {
   const schedules = new Schedules({
     ...parts,
     agents: { find: (name) => agents.find(name)?.profile },
-    workspaces: { prepare: prepareShared },
     claimed: () => store.recovery.claimedOccurrences(),
     all: () => store.recovery.schedules(),
   });

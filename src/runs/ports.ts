@@ -6,6 +6,7 @@ import type { Run } from '../ledger/session.ts';
 import type { LedgerStore } from '../ledger/store.ts';
 import type { FileRead } from '../schedules/templates.ts';
 import type { Sessions } from '../turns/sessions.ts';
+import type { Workspaces } from '../workspaces/port.ts';
 import type { Commits } from './commits.ts';
 
 /** What runs, deadlines and cancellations need. */
@@ -17,6 +18,7 @@ export interface RunsContext {
   readonly commits: Commits;
   readonly commands: CommandRunner;
   readonly texts: MessageTexts;
+  readonly workspaces: Pick<Workspaces, 'prepare' | 'release'>;
   /** Owns what these handlers start and do not wait for. */
   readonly owner: Owner;
   readonly report: (what: string, data: Readonly<Record<string, unknown>>) => void;

@@ -11,6 +11,7 @@ import { advanceRun } from './advance.ts';
 import { runCheck } from './checks.ts';
 import type { RunsContext } from './ports.ts';
 import type { CancelTree, Stopping } from './stopping.ts';
+import { releaseWorkspace } from './workspaces.ts';
 
 /** A wake-up of a schedule or of an occurrence. */
 type ScheduleWake = Wake & { readonly kind: 'schedule' | 'occurrence' };
@@ -50,6 +51,8 @@ export function wakeHandler(
       case 'notification':
       case 'dispatch':
         return notifications({ ...wake, kind: wake.kind });
+      case 'workspace':
+        return releaseWorkspace(context, wake.target as RunId);
       case 'slot':
         return context.sessions.callNext();
       default:

@@ -8,6 +8,8 @@ import { ask } from '../ledger/questions.ts';
 import type { Schedule } from '../ledger/schedule.ts';
 import type { PlannedMessage } from '../ledger/session.ts';
 import { newRun } from '../ledger/session.ts';
+import type { PreparedWorkspace } from '../ledger/workspace.ts';
+import { addWorkspace } from '../ledger/workspace-lock.ts';
 import { decide, whyNot } from './claim.ts';
 import { conversationOf } from './conversation.ts';
 
@@ -18,8 +20,7 @@ export interface Begin {
   /** By which revision of the schedule it was made ready. */
   readonly revision: number;
   readonly node: string;
-  /** Where its session works. */
-  readonly cwd: string;
+  readonly workspace: PreparedWorkspace;
 }
 
 /** `changed`: the schedule says something else by now, so all that was made ready is in doubt. `not`: it is skipped. */
@@ -40,7 +41,10 @@ export function* begin(command: Begin): Rule<Begun> {
     return draft.done<Begun>({ as: 'not' });
   }
   if (schedule.revision !== command.revision) return draft.done<Begun>({ as: 'changed' });
-  const conversation = yield* conversationOf(draft, schedule, occurrence, command);
+  const conversation = yield* conversationOf(draft, schedule, occurrence, {
+    cwd: command.workspace.path,
+    node: command.node,
+  });
   if ('reason' in conversation) {
     yield* decide(draft, schedule, occurrence, { state: 'skipped', reason: conversation.reason });
     return draft.done<Begun>({ as: 'not' });
@@ -62,6 +66,7 @@ export function* begin(command: Begin): Rule<Begun> {
     instant: occurrence.instant,
   });
   draft.add({ do: 'insertRun', row });
+  addWorkspace(draft, runId, command.workspace);
   draft.tell({ type: 'run.state', rootId: null, sessionId, data: { runId, state: 'running' } });
   draft.wake('run', runId);
   yield* decide(draft, schedule, occurrence, { state: 'ran', runId });

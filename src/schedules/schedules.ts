@@ -4,8 +4,10 @@ import type { Rule } from '../ledger/decision.ts';
 import { Draft } from '../ledger/decision.ts';
 import type { Wake } from '../ledger/effects.ts';
 import type { Occurrence } from '../ledger/occurrence.ts';
+import type { ScheduleSession, WorkspaceMode } from '../ledger/schedule-definition.ts';
 import type { Schedule } from '../ledger/schedule.ts';
 import { fullName } from '../ledger/schedule.ts';
+import type { PreparedWorkspace } from '../ledger/workspace.ts';
 import { begin, giveUp } from './begin.ts';
 import { claim } from './claim.ts';
 import { materialise } from './materialise.ts';
@@ -103,7 +105,7 @@ export class Schedules {
       await store.decide(() => giveUp({ now: clock.now(), id, reason: prepared.reason }));
       return;
     }
-    const command = { id, revision: schedule.revision, node, cwd: prepared.cwd };
+    const command = { id, revision: schedule.revision, node, workspace: prepared.workspace };
     const begun = await store.decide(() => begin({ ...command, now: clock.now() }));
     // By what it says now, from the beginning.
     if (begun.ok && begun.value.as === 'changed') await this.#owe(id, 0);
@@ -114,7 +116,7 @@ export class Schedules {
     occurrence: Occurrence,
     schedule: Schedule,
     signal: AbortSignal,
-  ): Promise<{ readonly cwd: string } | { readonly reason: string } | undefined> {
+  ): Promise<{ readonly workspace: PreparedWorkspace } | { readonly reason: string } | undefined> {
     const { definition } = schedule;
     const agent = this.#context.agents.find(definition.agent);
     if (!agent)
@@ -122,18 +124,24 @@ export class Schedules {
     const refused = await this.#preconditions.refusalOf(occurrence, definition, signal);
     if (signal.aborted) return undefined;
     if (refused !== undefined) return { reason: refused };
-    const how = definition.workspace ?? agent.workspace ?? 'exclusive';
+    const how = definition.workspace ?? usualWorkspace(definition.session, agent.workspace);
     const runId = idAs('run', occurrence.id);
     const wanted = { runId, name: schedule.name, how, cwd: definition.cwd };
     const prepared = await this.#context.workspaces.prepare(wanted, signal);
     if (signal.aborted) return undefined;
-    return prepared.ok ? { cwd: prepared.workspace.path } : { reason: `dispatch: ${prepared.message}` };
+    return prepared.ok ? prepared : { reason: `dispatch: ${prepared.message}` };
   }
 
   async #owe(id: OccurrenceId, at: number): Promise<void> {
     const { store, clock } = this.#context;
     await store.decide(() => owing(clock.now(), 'occurrence', [id], at));
   }
+}
+
+/** What the profile says, else a directory alone; a kept conversation has no directory of one run. */
+function usualWorkspace({ mode }: ScheduleSession, ofProfile: WorkspaceMode | undefined): WorkspaceMode {
+  const isOfRun = ofProfile === 'worktree' || ofProfile === 'scratch';
+  return ofProfile === undefined || (mode === 'keep' && isOfRun) ? 'exclusive' : ofProfile;
 }
 
 // biome-ignore lint/correctness/useYield: it asks nothing.

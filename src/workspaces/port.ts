@@ -37,9 +37,8 @@ export type PreparedOrNot =
  *    `ledger/workspace-lock.ts` behind `insertRun`. From then on the ledger does the rest.
  * 3. The run ends. That transaction gives the lock up, wakes whoever waits for it, and owes the wake-up `workspace` of the
  *    run where something was made on disk; its handler (`runs/workspaces.ts`) calls `release`, and writes what is left.
- * 4. A run that goes on after its end (`rerun`): `prepare` again, with the same id and the `from` of the row, then
- *    `renewWorkspace(draft, runId, workspace)` in the transaction that revives it. A checkout that was removed is made
- *    again under the same path; one that was kept is the one that it gets.
+ * 4. A run that goes on after its end (`rerun`, `resume`): `prepareAgain` of `runs/workspaces.ts` before that is decided. A
+ *    checkout that was removed is made again under the same path; one that was kept is the one that it gets.
  *
  * A conversation that is kept (`session: keep`) has one directory for good: `worktree` and `scratch` are of a run, and are
  * refused with it where the definition is accepted; `exclusive` and `shared` go with it.

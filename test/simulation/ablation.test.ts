@@ -22,11 +22,11 @@ const known: Readonly<Record<RuleName, number>> = {
   advanceOnce: 142,
   backOffOnce: 403,
   budgetStop: 136,
-  turnLimits: 1,
-  slotLine: 1,
-  slotCall: 1,
-  workspaceLock: 1,
-  workspaceCall: 1,
+  turnLimits: 3,
+  slotLine: 3,
+  slotCall: 3,
+  workspaceLock: 7,
+  workspaceCall: 7,
 };
 /** How many other seeds are tried before a rule counts as not needed. */
 const searched = 6000;

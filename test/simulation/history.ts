@@ -1,6 +1,7 @@
 import { onFaultPoint } from '../../src/base/faults.ts';
 import { Ids } from '../../src/base/ids.ts';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
+import type { TurnLimits } from '../../src/ledger/line.ts';
 import { newSession } from '../../src/ledger/session.ts';
 import { openSession } from '../../src/ledger/open-session.ts';
 import { beginRun } from '../../src/ledger/sequence.ts';
@@ -133,8 +134,11 @@ class Play implements History {
   async #begin(): Promise<void> {
     this.#server.start();
     await settle();
-    const runs = 1 + this.#choices.below(2);
-    for (let i = 0; i < runs; i++) this.#beginRun(`r${i}`, [...this.#world.kinds.values()][i]);
+    const kinds = [...this.#world.kinds.values()];
+    // Where runs are in each other's way there are several.
+    const isNarrow = this.#world.limited.isOn || this.#world.isAlone;
+    const runs = (isNarrow ? 2 : 1) + this.#choices.below(2);
+    for (let i = 0; i < runs; i++) this.#beginRun(`r${i}`, kinds[isNarrow ? i % kinds.length : i]);
     await settle();
   }
 
@@ -156,10 +160,12 @@ class Play implements History {
     const id = ids.make('run');
     const now = clock.now();
     const server = this.#server;
+    const place = { how: 'exclusive', from: '/here', path: '/here', lock: '/here', checkout: null } as const;
+    const workspace = this.#world.isAlone ? { workspace: place } : {};
     server.run('begin a run', async () => {
       await server.store.decide(() => openSession({ now, session }));
       await server.store.decide(() =>
-        beginRun({ now, id, project: 'default', name, sessionId: session.id, plan }),
+        beginRun({ now, id, project: 'default', name, sessionId: session.id, plan, ...workspace }),
       );
     });
   }
@@ -247,6 +253,10 @@ class Play implements History {
       );
       if (work.stage === 'calling' && !isInFlight) work.stage = 'never';
     }
+    const { limited } = this.#world;
+    // Whoever starts it may have changed its limits.
+    if (limited.isOn)
+      limited.limits = this.#choices.pick<TurnLimits>([limited.limits ?? {}, { turns: 1 }, { turns: 2 }, {}]);
     this.#server = this.#newServer(this.#server);
     this.#server.start();
   }
@@ -262,6 +272,11 @@ class Play implements History {
     if (before) this.#observer.see(server.durable);
     return server;
   }
+}
+
+function limitedBy(seed: number): World['limited'] {
+  const limits = { 3: { turns: 1 }, 7: { turns: 2 }, 8: { perAgent: 1 } }[seed % 10];
+  return { isOn: limits !== undefined, limits };
 }
 
 function newWorld(seed: number, choices: Choices, log: Pick<World, 'note' | 'detail'>): World {
@@ -287,6 +302,8 @@ function newWorld(seed: number, choices: Choices, log: Pick<World, 'note' | 'det
     isCrowded: choices.below(4) === 0,
     isRetrying,
     isCosting: seed % 10 === 6,
+    limited: limitedBy(seed),
+    isAlone: seed % 10 === 7 || seed % 10 === 8,
     label: (prefix) => {
       const count = (counters.get(prefix) ?? 0) + 1;
       counters.set(prefix, count);

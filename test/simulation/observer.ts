@@ -7,6 +7,7 @@ import type { SimulatedAgent } from './agent.ts';
 import { emptySnapshot } from '../../src/store/memory/state.ts';
 import type { MemorySnapshot } from '../../src/store/memory/state.ts';
 import { checkAttempts } from './attempts.ts';
+import { checkAdmission } from './admission.ts';
 import { checkMonotone } from './monotone.ts';
 import { checkParentage } from './parentage.ts';
 import type { Programs } from './programs.ts';
@@ -50,6 +51,7 @@ export class Observer {
     checkParentage(context);
     checkOutcomes(context);
     checkAttempts(context);
+    checkAdmission(context);
     this.#checkClosed(state);
   }
 

@@ -76,7 +76,8 @@ export class Server {
     const owner = new Owner('server', (_name, error) => report('owner.failed', { error: String(error) }));
     const commands = parts.programs.commands(() => this.#isAlive);
     const texts = simulatedTexts(world);
-    this.#runs = { store, clock, ids, sessions: this.sessions, commits, commands, texts, owner, report };
+    const { sessions } = this;
+    this.#runs = { store, clock, ids, sessions, commits, commands, texts, workspaces, owner, report };
     this.#notifier = new Notifier({
       store,
       clock,
@@ -117,6 +118,8 @@ export class Server {
         async () => undefined,
         (wake) => this.#notifier.handle(wake),
       );
+      // Asked where there are no limits it answers nobody, and would only make every history another one.
+      if (this.#world.limited.isOn) await this.sessions.callNext();
       await this.#wakeups.start(async (wake) => {
         await this.#world.gates.pass(`wake-up of ${wake.kind}`);
         if (this.#isAlive) await handle(wake);
@@ -215,6 +218,7 @@ export class Server {
       clock,
       ids,
       node: 'local',
+      limits: this.#world.limited.limits,
       report,
       agent: (name) => {
         const kind = kinds.get(name);
@@ -234,6 +238,15 @@ export class Server {
     };
   }
 }
+
+/** No run of a history has anything on disk. */
+const workspaces: RunsContext['workspaces'] = {
+  prepare: async ({ how, cwd }) => ({
+    ok: true,
+    workspace: { how, from: cwd, path: cwd, lock: null, checkout: null },
+  }),
+  release: async () => ({ what: 'removed', why: null }),
+};
 
 function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined);

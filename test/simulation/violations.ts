@@ -34,6 +34,12 @@ export type ViolationKind =
   | 'OVERSPENT'
   /** Something was cancelled that nobody asked to cancel. */
   | 'BYSTANDER'
+  /** More turns run than were allowed. */
+  | 'CROWDED'
+  /** A session was let in before one that had asked earlier. */
+  | 'OVERTAKEN'
+  /** Two runs work in a directory that each must have alone. */
+  | 'SHARED'
   /** A message of a run exists twice. */
   | 'SENT_TWICE'
   /** A message of a run was tried again too soon, or though it might not be. */

@@ -1,5 +1,6 @@
 import type { VirtualClock } from '../../src/base/virtual-clock.ts';
 import type { Ids, SessionId } from '../../src/base/ids.ts';
+import type { TurnLimits } from '../../src/ledger/line.ts';
 import { SimulatedAgent } from './agent.ts';
 import type { AgentKind } from './agent-kinds.ts';
 import type { Choices } from './choices.ts';
@@ -36,6 +37,10 @@ export interface World {
   readonly isCosting: boolean;
   /** Messages of runs have templates, and are tried again when they fail; ended runs go on. */
   readonly isRetrying: boolean;
+  /** How many turns may run at once: what the server that lives now was started with. */
+  readonly limited: { readonly isOn: boolean; limits: TurnLimits | undefined };
+  /** All runs want one directory, each alone. */
+  readonly isAlone: boolean;
   note(line: string): void;
   /** Noted only when somebody wants to read everything. */
   detail(line: () => string): void;

@@ -35,7 +35,8 @@ function handled(context: Context, wake: WakeRow): Choice | undefined {
     }
     case 'idle':
       return processIsIdle(context, wake.target as SessionId);
-    // Nothing here has a schedule.
+    // Nothing here has a schedule, or anything on disk.
+    case 'workspace':
     case 'schedule':
     case 'occurrence':
       return undefined;
