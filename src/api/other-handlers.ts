@@ -1,4 +1,5 @@
 import { StemmaError } from '../base/errors.ts';
+import { isId } from '../base/ids.ts';
 import { otherPaths } from '../contract/routes.ts';
 import { toInstant } from '../contract/text.ts';
 import { includesScope } from './authentication.ts';
@@ -62,7 +63,8 @@ export function runHandlers({ ports }: HandlerContext): HandlersOf<RunNames> {
       return valueOf(await runs.create(body, call));
     },
     getRun: async ({ parameter }) => {
-      const id = await find(ids, 'run', parameter);
+      // A run that a schedule is about to begin has its id before it is there.
+      const id = isId('run', parameter) ? parameter : await find(ids, 'run', parameter);
       return present(await queries.run(id), id);
     },
     cancelRun: async ({ parameter, body, call }) => {

@@ -1,9 +1,14 @@
 import type { Queries } from '../api/ports.ts';
-import type { ScheduleId } from '../base/ids.ts';
+import { StemmaError } from '../base/errors.ts';
+import type { RunId, ScheduleId } from '../base/ids.ts';
+import { idAs } from '../base/ids.ts';
 import type { ListQuery, Page } from '../contract/page.ts';
 import { largestLimit } from '../contract/page.ts';
 import { type Run as WireRun, runStates } from '../contract/run.ts';
+import { toInstant } from '../contract/text.ts';
+import { isOpen } from '../ledger/occurrence.ts';
 import { ask } from '../ledger/questions.ts';
+import { fullName } from '../ledger/schedule.ts';
 import type { RunWithMessages } from '../store/views.ts';
 import type { ApplicationContext } from './context.ts';
 import { asksForOthers, chosen, idOf, paging } from './list-filters.ts';
@@ -33,8 +38,40 @@ export function createRunQueries(context: ApplicationContext): Pick<Queries, 'ru
     },
     async run(id) {
       const row = await views.run(id);
-      return row && shownRun(context, row);
+      return row ? shownRun(context, row) : runToCome(context, id);
     },
+  };
+}
+
+/**
+ * The run that an occurrence is about to become, under the id that it will have: a trigger is answered before its run is
+ * there. Undefined where there is none. Throws `NOT_FOUND` with the reason where it was decided that it will not run.
+ */
+async function runToCome(
+  { store }: Pick<ApplicationContext, 'store'>,
+  id: RunId,
+): Promise<WireRun | undefined> {
+  const row = await store.read(() => ask('occurrence', idAs('occurrence', id)));
+  const schedule = row && (await store.read(() => ask('schedule', row.scheduleId)));
+  if (!row || !schedule) return undefined;
+  if (!isOpen(row.state)) {
+    const message = `There is no run ${id}: its occurrence of ${fullName(schedule)} was ${row.state} (${row.reason ?? 'no reason was kept'}).`;
+    throw new StemmaError('NOT_FOUND', message, { id, occurrence: row.state });
+  }
+  const { agent, messages } = schedule.definition;
+  const text = row.reason ?? 'it is being begun';
+  return {
+    id,
+    project: schedule.project,
+    name: schedule.name,
+    agent,
+    schedule: fullName(schedule),
+    instant: toInstant(row.instant),
+    state: 'waiting',
+    waiting: { for: 'dependency', since: toInstant(row.createdAt), text },
+    createdAt: toInstant(row.createdAt),
+    next: 0,
+    messages: messages.map((message, index) => ({ index, text: message.text, attempts: [] })),
   };
 }
 
