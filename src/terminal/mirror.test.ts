@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ let session: SessionId;
 let mirror: Mirror;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'stemma-mirror-'));
-  mkdirSync(join(directory, 'work'));
+  execFileSync('mkfifo', [join(directory, 'fifo')]);
   const order = new TerminalOrder();
   terminals = new TmuxTerminals({ clock: systemClock, dataDir: directory, order, report: () => undefined });
   tmux = new Tmux(directory);
@@ -120,6 +120,29 @@ describe.skipIf(!hasTmux)('the mirror of a terminal', () => {
     expect(await shown()).toBeUndefined();
     await run('printf "two"; sleep 60');
     await showsTheSame('two');
+  });
+
+  it('ends what a killed process of ours has left attached, and nobody else', async () => {
+    await run(obedient);
+    const command = new Tmux(directory).arguments('-C', 'attach-session', '-t', `=${session}`);
+    // Its parent dies at once, and its pipes stay open.
+    const script = `tmux "$@" <&3 >/dev/null 2>&1 & echo $!`;
+    const told = spawnSync('bash', ['-c', `exec 3<>"${directory}/fifo"; ${script}`, 'bash', ...command], {
+      env: { ...tmux.env },
+      encoding: 'utf8',
+      input: '',
+    });
+    const pid = Number(told.stdout.trim());
+    const isListed = async (): Promise<boolean> => {
+      const listed = await tmux.run(['list-clients', '-F', '#{client_pid}']);
+      return listed.ok && listed.output.split('\n').includes(String(pid));
+    };
+    await expect.poll(isListed).toBe(true);
+    await showsTheSame('ready');
+    await expect.poll(isListed).toBe(false);
+    const later = terminals.mirror(session);
+    expect(await shown(later)).toEqual(await shown());
+    later.end();
   });
 
   it('that was ended leaves nobody attached, and shows nothing', async () => {

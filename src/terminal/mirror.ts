@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { SessionId } from '../base/ids.ts';
 import { Serial } from '../base/serial.ts';
+import { readProcess } from '../processes/process-table.ts';
 import { ControlClient } from './control-client.ts';
 import { type ScreenLine, ScreenModel } from './screen-model.ts';
 import { readSeed, seedCommands } from './seed.ts';
@@ -65,6 +66,7 @@ export class Mirror {
     this.#forget();
     const program = await this.#tmux.program();
     if (program === undefined || this.#isEnded) return undefined;
+    await this.#endOrphans();
     const client = new ControlClient(this.#tmux, program, this.#owner, this.#clock, {
       onOutput: (bytes) => this.#feed(client, bytes),
       onDoubt: () => {
@@ -75,6 +77,24 @@ export class Mirror {
     if (await client.attached) return client;
     this.#forget();
     return undefined;
+  }
+
+  /**
+   * Ends the clients that a killed process of ours has left. tmux keeps one whose last output nobody took, and then stays itself
+   * when nothing runs in it any more.
+   */
+  async #endOrphans(): Promise<void> {
+    const format = '#{client_control_mode} #{client_pid}';
+    const listed = await this.#tmux.run(['list-clients', '-t', `=${this.#owner}`, '-F', format]);
+    for (const line of listed.ok ? listed.output.split('\n') : []) {
+      const [isControl, pid] = line.split(' ').map(Number);
+      if (isControl !== 1 || !pid || readProcess(pid)?.parentPid === process.pid) continue;
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has just ended.
+      }
+    }
   }
 
   #seed(client: ControlClient): void {
