@@ -13,6 +13,7 @@ import type { ApplicationContext } from './context.ts';
 import { asksForOthers, chosen, idOf, paging } from './list-filters.ts';
 import { heldBackOf, withLimits } from './limits.ts';
 import { createRunQueries } from './run-queries.ts';
+import { unseenIn } from './unseen.ts';
 import { toExecution, toMonitorRow, toNotice, toSession, toTree } from './wire.ts';
 
 /** Most executions that one answer shows of a tree. */
@@ -71,7 +72,10 @@ export function createQueries(context: ApplicationContext): Queries {
       const row = await execution(id);
       const root = row ? await execution(row.rootId) : undefined;
       const rows = root ? await views.tree(root.id, { limit: largestTree }) : undefined;
-      return root && rows ? toTree(root, await withLimits(context, rows), clock.now()) : undefined;
+      if (!root || !rows) return undefined;
+      const tree = toTree(root, await withLimits(context, rows), clock.now());
+      const unseen = await unseenIn(context, rows);
+      return unseen.length === 0 ? tree : { ...tree, unseen };
     },
     async monitor(filter) {
       const { cursor, limit } = paging(filter, 'execution');

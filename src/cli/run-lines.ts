@@ -31,6 +31,15 @@ export function snapshotLines(snapshot: Snapshot, options: TreeOptions): Line[] 
   return [...lastOf(closed, roomForClosed), ...openLines, ...waiting].slice(0, rows);
 }
 
+/** What the trees cannot show, if there is anything: one line. */
+export function unseenLines({ trees }: Pick<Snapshot, 'trees'>): Line[] {
+  const names = [...new Set(trees.flatMap(({ unseen = [] }) => unseen))].map(plainLine);
+  if (names.length === 0) return [];
+  return [
+    [span(`not seen: what ${names.join(', ')} left running in the background; it holds nothing`, 'dim')],
+  ];
+}
+
 /**
  * Where a run stands: in a sentence how many of its messages are closed and how many are still to be sent, and in another
  * one what it waits for, if it does.

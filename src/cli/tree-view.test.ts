@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Execution, Holding, Notice, TreeView } from '../contract/execution.ts';
 import { type Line, printLine } from './line.ts';
 import { changeLines } from './tree-changes.ts';
+import { unseenLines } from './run-lines.ts';
 import { type TreeOptions, treeLines } from './tree-view.ts';
 import { asciiSigns } from './tree-words.ts';
 
@@ -411,4 +412,13 @@ describe('the tree as a log', () => {
       ),
     ).toEqual(['   +10s  agent lint · result waived']);
   });
+});
+
+it('what no tree can show is said below all of them, once for each agent', () => {
+  const view = { root: 'exe_m', closed: true, executions: [], notices: [], holding: [] };
+  const trees = [view, { ...view, unseen: ['opencode', 'pi'] }, { ...view, unseen: ['pi'] }];
+  expect(unseenLines({ trees }).map((line) => printLine(line, plain))).toEqual([
+    'not seen: what opencode, pi left running in the background; it holds nothing',
+  ]);
+  expect(unseenLines({ trees: [view] })).toEqual([]);
 });

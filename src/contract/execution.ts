@@ -144,6 +144,10 @@ export const treeView = z
     executions: z.array(execution),
     notices: z.array(notice),
     holding: z.array(holding),
+    unseen: z.array(z.string()).optional().meta({
+      description:
+        'Agents of the tree that do not tell what they leave running in the background: it is no part of the tree, and does not hold it.',
+    }),
   })
   .meta({ id: 'TreeView', description: 'A whole tree, in one consistent read.' });
 /** A whole tree, in one consistent read. */

@@ -14,6 +14,7 @@ export function idleCases({ scenario }: Scenarios): void {
     scenario('loses its process, and its conversation goes on with the next message', async (s) => {
       const { queryId, sessionId } = await s.send('brief', 'One.');
       expect(await s.closed(queryId)).toMatchObject({ outcome: 'succeeded' });
+      expect((await s.tree(queryId)).unseen).toEqual(['brief']);
       const { nativeId } = await s.client.call('getSession', { id: sessionId });
       await waitFor('its process is gone', () => s.processes().length === 0);
       await s.until('the session has none', async () => {

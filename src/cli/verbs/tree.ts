@@ -5,7 +5,7 @@ import type { Target } from '../follow.ts';
 import { readSnapshot } from '../follow.ts';
 import type { Run } from '../../contract/run.ts';
 import { reportEnd, showLive, treeStyle } from '../live-view.ts';
-import { runLines, snapshotLines } from '../run-lines.ts';
+import { runLines, snapshotLines, unseenLines } from '../run-lines.ts';
 import { type Options, type Registrar, requiredText } from '../verb.ts';
 import { explain, explanationLines } from '../why.ts';
 
@@ -43,7 +43,11 @@ async function tree(context: CliContext, args: readonly unknown[], options: Opti
     }
     if (context.isJson)
       context.document(snapshot.run ? { run: snapshot.run, trees: snapshot.trees } : snapshot.trees[0]);
-    else context.lines(snapshotLines(snapshot, { ...treeStyle(context), ids: true, results }));
+    else
+      context.lines([
+        ...snapshotLines(snapshot, { ...treeStyle(context), ids: true, results }),
+        ...unseenLines(snapshot),
+      ]);
     return exitCodes.ok;
   });
 }
