@@ -9,9 +9,9 @@ export const idleAgents: Readonly<Record<string, ScriptedAgent>> = {
 };
 
 /** What becomes of an agent's process when nothing needs it. */
-export function idleCases({ scenario }: Scenarios): void {
+export function idleCases({ alone }: Scenarios): void {
   describe.concurrent('an agent that nothing needs', () => {
-    scenario('loses its process, and its conversation goes on with the next message', async (s) => {
+    alone('loses its process, and its conversation goes on with the next message', async (s) => {
       const { queryId, sessionId } = await s.send('brief', 'One.');
       expect(await s.closed(queryId)).toMatchObject({ outcome: 'succeeded' });
       expect((await s.tree(queryId)).unseen).toEqual(['brief']);
