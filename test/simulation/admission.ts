@@ -48,8 +48,11 @@ function checkAlone({ world, after }: CommitContext): void {
   const inside = new Map<string, string>();
   for (const { runId, lock } of after.workspaces) {
     const run = after.runs.find((row) => row.id === runId);
-    const hasBegun = after.executions.some((row) => row.runId === runId && row.startedAt !== null);
-    if (lock === null || run?.state !== 'running' || !hasBegun) continue;
+    // A run that goes on after its end asks for its directory anew.
+    const isAtWork = after.executions.some(
+      (row) => row.runId === runId && row.startedAt !== null && !row.closed,
+    );
+    if (lock === null || run?.state !== 'running' || !isAtWork) continue;
     const other = inside.get(lock);
     if (other !== undefined) world.violations.report('SHARED', `${run.name} and ${other} work in ${lock}`);
     inside.set(lock, run.name);
