@@ -5,7 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createProgram } from '../src/cli/program.ts';
 import type { CliDeps } from '../src/cli/ports.ts';
+import { inZone } from '../src/base/zoned-time.ts';
+import { configFile } from '../src/contract/config-file.ts';
 import { runFile } from '../src/contract/run-file.ts';
+import { instantsBetween } from '../src/schedules/rule/instants.ts';
+import { parseRule } from '../src/schedules/rule/rule.ts';
 import { matcher } from './architecture/source-files.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -82,9 +86,27 @@ describe('the documents', () => {
     expect(mistakeIn('up --workers 3', program)).toBe('up has no --workers');
   });
 
-  it('show run files that can be run', () => {
+  it('show run files and configurations that can be used', () => {
     const files = every(/```yaml\n([^`]+)```/g);
-    expect(files.length).toBeGreaterThan(0);
-    for (const { path, found } of files) expect(runFile.safeParse(parse(found)).error, path).toBeUndefined();
+    expect(files.length).toBeGreaterThan(5);
+    for (const { path, found } of files) {
+      const said = parse(found) as object;
+      const schema = 'messages' in said ? runFile : configFile;
+      expect(schema.safeParse(said).error, path).toBeUndefined();
+    }
+  });
+
+  it('say of changes of the clock what happens then', () => {
+    const rows = every(/^\| (`[^`]+` \| \w+\/\w+ \| \d{4}-\d\d-\d\d \| [^|]+) \|$/gm);
+    expect(rows.length).toBeGreaterThan(5);
+    for (const { found } of rows) {
+      const [expression = '', timezone = '', day = '', times] = found.split(' | ');
+      const read = parseRule({ cron: expression.replaceAll('`', ''), timezone });
+      if (!('rule' in read)) throw new Error(`${expression} is no rule`);
+      const noon = Date.parse(`${day}T12:00:00Z`);
+      const instants = instantsBetween(read.rule, noon - 36 * 3_600_000, noon + 36 * 3_600_000, 1_000);
+      const local = instants.map((ms) => inZone(ms, timezone)).filter((text) => text.startsWith(day));
+      expect(local.map((text) => text.slice(11, 16)).join(', '), found).toBe(times);
+    }
   });
 });

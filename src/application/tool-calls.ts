@@ -8,6 +8,8 @@ import { ask } from '../ledger/questions.ts';
 import { defaultTimeoutMs } from '../ledger/registration.ts';
 import type { CallMeta, ToolAnswer, ToolCalls, ToolResults } from '../mcp/ports.ts';
 import type { ApplicationContext } from './context.ts';
+import type { ScheduleServices, ScheduleTool } from './schedule-tools.ts';
+import { allowedScheduleTools, callScheduleTool, isScheduleTool } from './schedule-tools.ts';
 import { plannedMessage } from './session-commands.ts';
 import { toExecution } from './wire.ts';
 
@@ -21,7 +23,9 @@ type Handler<Name extends ToolName> = (
   meta: CallMeta,
 ) => Promise<ToolAnswer<ToolResults[Name]>>;
 
-const handlers: { readonly [Name in ToolName]: Handler<Name> } = {
+type OwnTool = Exclude<ToolName, ScheduleTool>;
+
+const handlers: { readonly [Name in OwnTool]: Handler<Name> } = {
   run_in_background: runInBackground,
   list_executions: listExecutions,
   get_execution: getExecution,
@@ -30,9 +34,25 @@ const handlers: { readonly [Name in ToolName]: Handler<Name> } = {
 };
 
 /** The tools of agents. A call sees and touches only what the calling session's own trees hold. */
-export function createToolCalls(context: ApplicationContext): ToolCalls {
+export function createToolCalls(context: ApplicationContext, schedules: ScheduleServices): ToolCalls {
   return {
-    call: (sessionId, tool, args, meta) => handlers[tool](context, sessionId, args, meta),
+    allowed: async (sessionId) => [
+      ...(Object.keys(handlers) as (keyof typeof handlers)[]),
+      ...(await allowedScheduleTools(context, sessionId)),
+    ],
+    call: <Name extends ToolName>(
+      sessionId: SessionId,
+      tool: Name,
+      args: ToolArguments<Name>,
+      meta: CallMeta,
+    ): Promise<ToolAnswer<ToolResults[Name]>> => {
+      // The table is read by name, so its types meet here without their names.
+      const any = args as never;
+      const answer = isScheduleTool(tool)
+        ? callScheduleTool(context, schedules, sessionId, tool, any)
+        : handlers[tool as OwnTool](context, sessionId, any, meta);
+      return answer as Promise<ToolAnswer<ToolResults[Name]>>;
+    },
   };
 }
 

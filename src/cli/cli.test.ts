@@ -163,7 +163,10 @@ describe('finding the server', () => {
 
 describe('init', () => {
   it('writes its files once, and never overwrites without --force', async () => {
-    expect(await bench.stemma('init')).toMatchObject({ code: 0, out: 'stemma.yaml\nrun.yaml\n' });
+    expect(await bench.stemma('init')).toMatchObject({
+      code: 0,
+      out: 'stemma.yaml\nrun.yaml\nstemma.schema.json\n',
+    });
     writeFileSync(join(bench.directory, 'run.yaml'), 'mine');
     rmSync(join(bench.directory, 'stemma.yaml'));
     expect(await bench.stemma('init')).toMatchObject({

@@ -16,6 +16,7 @@ import { addNoticeVerbs } from './verbs/notices.ts';
 import { addNotifyVerbs } from './verbs/notify.ts';
 import { addRunVerb } from './verbs/run.ts';
 import { addScheduleVerbs } from './verbs/schedules.ts';
+import { addSchemaVerb } from './verbs/schema.ts';
 import { addSendVerb } from './verbs/send.ts';
 import { addServerVerbs } from './verbs/server.ts';
 import { addSessionVerbs } from './verbs/sessions.ts';
@@ -122,6 +123,7 @@ const verbs: readonly ((registrar: Registrar) => void)[] = [
   addNoticeVerbs,
   addScheduleVerbs,
   addNotifyVerbs,
+  addSchemaVerb,
   addAgentVerbs,
   addImportVerbs,
 ];

@@ -214,6 +214,19 @@ export type ScheduleInput = z.output<typeof scheduleInput>;
 /** A schedule as it is sent. */
 export type ScheduleInputSent = z.input<typeof scheduleInput>;
 
+const { workflow: _none, ...fieldsForAgents } = fields;
+
+/** A schedule as an agent makes it: for itself, in its own directory, unless it says otherwise. */
+export const scheduleOfAgent = z
+  .strictObject({
+    name: scheduleName.describe('A short name: letters, digits, ".", "_" and "-".'),
+    project: scheduleName.optional().describe('Default: that of this conversation.'),
+    ...fieldsForAgents,
+    agent: nameText.optional().describe('The agent profile; default: the one of this conversation.'),
+    cwd: directoryPath.optional().describe('Where it works; default: the directory of this conversation.'),
+  })
+  .superRefine(checkWhole);
+
 /** A schedule as it stands in `stemma.yaml`: its directory may be relative to the file, and is the file's if not said. */
 export const scheduleOnDisk = z
   .strictObject({

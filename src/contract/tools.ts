@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { executionStates } from './execution.ts';
+import { scheduleOfAgent } from './schedule-input.ts';
 import { sequenceMessage } from './sequence.ts';
 import { longText, nameText } from './text.ts';
 
@@ -27,6 +28,13 @@ export const toolArguments = {
   get_execution: z.strictObject({ id: executionRef }),
   send_to_execution: z.strictObject({ id: executionRef, text: longText.describe('The text for its agent.') }),
   cancel_execution: z.strictObject({ id: executionRef }),
+  list_schedules: z.strictObject({
+    project: nameText.optional().describe('Only schedules of this project.'),
+  }),
+  trigger_schedule: z.strictObject({
+    name: nameText.describe('The schedule: its name, or project/name.'),
+  }),
+  create_schedule: scheduleOfAgent,
 } as const;
 
 export type ToolName = keyof typeof toolArguments;

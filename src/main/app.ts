@@ -163,8 +163,9 @@ export async function createApp(parts: AppParts): Promise<App> {
   const stopClosing = closeTerminals(context, terminals);
   const feed = await createFeed(store, store.events);
   const wakeups = localWakeups({ store, clock, report });
+  const toolCalls = createToolCalls(context, scheduling.ports);
   const endpoint = createToolEndpoint(
-    { toolCalls: createToolCalls(context), untilOpen: () => sessions.untilOpen(holdCallsMs) },
+    { toolCalls, untilOpen: () => sessions.untilOpen(holdCallsMs) },
     {
       log,
       version: parts.version,

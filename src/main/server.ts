@@ -27,6 +27,7 @@ import { openSqliteStore } from '../store/sqlite/store.ts';
 import { TerminalOrder } from '../terminal/terminal-order.ts';
 import { createAgents } from './agents.ts';
 import { createApp } from './app.ts';
+import { takeOverSchedules } from './configured-schedules.ts';
 import type { CrashLog } from './crash.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { ownDataDirectory, readLine, writePrivate } from './data-directory.ts';
@@ -140,6 +141,7 @@ async function startIn(
   opened.push(() => (listener as Listener).close(0));
   await store.records.writeMeta('last_port', String(listener.port));
   await ensureToken(directory, store.records);
+  await takeOverSchedules(config, options.configFile, app.ports.schedules, log);
   await app.start();
   state = 'ready';
   const { code } = await app.ports.access.createSignInCode({ kind: 'api', scope: 'admin', name: 'local' });

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../base/errors.ts';
 import type { SessionId } from '../base/ids.ts';
 import type { Execution } from '../contract/execution.ts';
+import type { Schedule, TriggerAnswer } from '../contract/schedule.ts';
 import type { LaunchAnswer, ToolArguments, ToolName } from '../contract/tools.ts';
 
 /** What each tool answers when all went well. */
@@ -13,6 +14,26 @@ export interface ToolResults {
     readonly disposition: 'started' | 'queued' | 'steering';
   };
   cancel_execution: { readonly executionId: string; readonly state: string; readonly closed: boolean };
+  list_schedules: { readonly items: readonly ListedSchedule[] };
+  trigger_schedule: TriggerAnswer;
+  create_schedule: ListedSchedule;
+}
+
+/** A schedule as an agent is shown it. */
+export interface ListedSchedule {
+  /** `project/name`. */
+  readonly name: string;
+  readonly state: Schedule['state'];
+  readonly when: {
+    readonly cron?: string | undefined;
+    readonly everyMs?: number | undefined;
+    readonly at?: string | undefined;
+    readonly after?: Schedule['definition']['after'];
+    readonly timezone: string;
+  };
+  /** Its next instant, RFC 3339 in UTC. */
+  readonly next?: string | undefined;
+  readonly lastRun?: Schedule['lastRun'];
 }
 
 /** The result, or why not, in words for the agent. */
@@ -25,6 +46,8 @@ export type CallMeta = Readonly<Record<string, unknown>>;
 
 /** Where tool calls go. */
 export interface ToolCalls {
+  /** The tools that the agent of a session may call: the others are not shown to it, and refused with `FORBIDDEN`. */
+  allowed(sessionId: SessionId): Promise<readonly ToolName[]>;
   /**
    * Carries out one call of the agent of `sessionId`; resolves after the commit. A launch answers at once, never when
    * the work is done. What it starts outlives the call: there is no signal, on purpose. `args` have been parsed. Ids in

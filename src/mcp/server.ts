@@ -28,9 +28,10 @@ export function createExchangeServer(parts: ServerParts): Server {
     { name: 'stemma', version: parts.version },
     { capabilities: { tools: {} }, instructions },
   );
-  server.setRequestHandler('tools/list', () => {
+  server.setRequestHandler('tools/list', async () => {
     parts.onListed(parts.sessionId);
-    return { tools: [...toolList] };
+    const allowed: readonly string[] = await parts.toolCalls.allowed(parts.sessionId);
+    return { tools: toolList.filter(({ name }) => allowed.includes(name)) };
   });
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const { name } = params;

@@ -15,9 +15,14 @@ const descriptions: Readonly<Record<ToolName, string>> = {
   get_execution: 'Shows one execution of this conversation: state, error, result.',
   send_to_execution: 'Sends a further text to the agent of an execution of this conversation.',
   cancel_execution: 'Stops an execution of this conversation and everything below it.',
+  list_schedules: 'Lists the schedules: when each runs next, and how its last run went.',
+  trigger_schedule:
+    'Begins a run of a schedule now. It is work of its own: its result does not come to this conversation.',
+  create_schedule:
+    'Makes a schedule: messages that are sent by themselves, in a conversation of their own, at the times that it says. It replaces one of the same name that an agent made.',
 };
 
-const readOnly: ReadonlySet<ToolName> = new Set(['list_executions', 'get_execution']);
+const readOnly: ReadonlySet<ToolName> = new Set(['list_executions', 'get_execution', 'list_schedules']);
 
 /** The names of all tools. */
 export const toolNames = Object.keys(toolArguments) as ToolName[];

@@ -15,7 +15,11 @@ import { startServer } from './server-process.ts';
 import { waitFor } from './wait-for.ts';
 
 /** A prompt is a shell command, except a notice, which it only notes. */
-const shellAgent = ['/bin/sh', '-c', 'p=$(cat); case "$p" in "[stemma"*) echo noted;; *) eval "$p";; esac'];
+export const shellAgent = [
+  '/bin/sh',
+  '-c',
+  'p=$(cat); case "$p" in "[stemma"*) echo noted;; *) eval "$p";; esac',
+];
 
 /** In memory where there is such a place: what a killed process had written is as safe there as on a disk. */
 const fastDirectory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();

@@ -8,6 +8,7 @@ import { identityCases } from './identity.cases.ts';
 import { noticeCases } from './notices.cases.ts';
 import { restartCases } from './restart.cases.ts';
 import { scenarios } from './scenario.ts';
+import { scheduleAgents, scheduleCases } from './schedules.cases.ts';
 import { startUpCases } from './start-up.cases.ts';
 import { stoppingCases } from './stopping.cases.ts';
 import { treeCases } from './trees.cases.ts';
@@ -23,7 +24,7 @@ import { worker } from './worker.ts';
 let bench: Bench;
 
 beforeAll(async () => {
-  bench = await Bench.open({ worker, ...brokenAgents, ...waitingAgents, ...idleAgents });
+  bench = await Bench.open({ worker, ...brokenAgents, ...waitingAgents, ...idleAgents, ...scheduleAgents });
 }, 180_000);
 
 afterAll(() => bench.close(), 180_000);
@@ -44,4 +45,5 @@ describe.concurrent('the product', () => {
   budgetCases(words);
   waitingCases(words);
   idleCases(words);
+  scheduleCases(words);
 });

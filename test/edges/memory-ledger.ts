@@ -6,6 +6,7 @@ import type { Execution, Holding, MonitorRow, Notice, TreeView } from '../../src
 import type { Run } from '../../src/contract/run.ts';
 import type { Session } from '../../src/contract/session.ts';
 import { toInstant } from '../../src/contract/text.ts';
+import type { ToolName } from '../../src/contract/tools.ts';
 import type { CallMeta, ToolAnswer } from '../../src/mcp/ports.ts';
 import { MemorySchedules } from './memory-schedules.ts';
 
@@ -35,6 +36,14 @@ export class MemoryLedger {
   readonly runs = new Map<string, Run>();
   readonly schedules = new MemorySchedules();
   state: 'recovering' | 'ready' | 'stopping' = 'ready';
+  /** The tools that agents are shown. */
+  allowedTools: readonly ToolName[] = [
+    'run_in_background',
+    'list_executions',
+    'get_execution',
+    'send_to_execution',
+    'cancel_execution',
+  ];
   /** What the tools answer instead of a launch. */
   toolAnswer: ToolAnswer<never> | undefined;
   /** What a tool call waits for before it does anything. */

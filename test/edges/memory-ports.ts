@@ -190,6 +190,7 @@ function access(ledger: MemoryLedger): ApiPorts['access'] {
 
 function tools(ledger: MemoryLedger): ToolCalls {
   return {
+    allowed: async () => ledger.allowedTools,
     call: async (sessionId, tool, args, meta) => {
       ledger.toolCalls.push({ sessionId, tool, args, meta });
       await ledger.toolGate;

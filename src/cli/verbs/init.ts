@@ -6,17 +6,22 @@ import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import type { AgentListing } from '../ports.ts';
 import { plainLine } from '../text.ts';
+import { schemaText } from './schema.ts';
 import type { Options, Registrar } from '../verb.ts';
 
-/** The files that `stemma init` writes, as they are called in `examples/` too. */
+/** The files that `stemma init` writes and that are in `examples/` too. */
 export const initFiles = ['stemma.yaml', 'run.yaml'] as const;
+/** Beside them, for editors. */
+const schemaFile = 'stemma.schema.json';
+/** Editors with a YAML language server read the schema that is named so. */
+const editorHint = `# yaml-language-server: $schema=./${schemaFile}\n`;
 
 /** `stemma init`: writes a commented configuration, with the agents that are found here, and an example of a run. */
 export function addInitVerb({ program, verb }: Registrar): void {
   program
     .command('init')
     .description(
-      `write ${initFiles.join(' and ')}, commented and with the agents that are found, into this directory`,
+      `write ${initFiles.join(' and ')}, commented and with the agents that are found, into this directory, and ${schemaFile} for editors`,
     )
     .option('--force', 'overwrite what is there')
     .action(verb(init));
@@ -35,19 +40,27 @@ async function init(context: CliContext, _args: readonly unknown[], options: Opt
   const [config, example] = initFiles;
   const text = await readFile(join(examplesDirectory, config), 'utf8');
   // Exclusive as well: what appeared since the look must not be lost either.
-  await writeFile(join(cwd, config), withAgents(text, found), { flag: isForced ? 'w' : 'wx' });
+  await writeFile(join(cwd, config), `${editorHint}${withAgents(text, found)}`, {
+    flag: isForced ? 'w' : 'wx',
+  });
   await copyFile(
     join(examplesDirectory, example),
     join(cwd, example),
     isForced ? 0 : constants.COPYFILE_EXCL,
   );
+  // It is ours alone and says nothing of its own: an older one gives way.
+  await writeFile(join(cwd, schemaFile), schemaText());
   const agents = found.map(({ name }) => name);
-  if (context.isJson) context.document({ written: initFiles.map((name) => join(cwd, name)), agents });
-  else for (const name of initFiles) context.data(name);
+  if (context.isJson)
+    context.document({ written: [...initFiles, schemaFile].map((name) => join(cwd, name)), agents });
+  else for (const name of [...initFiles, schemaFile]) context.data(name);
   if (agents.length === 0)
     context.talk('No agent was found here but the demo; stemma agent ls says how to get one.');
   else context.talk(`Found here, and named in ${config}: ${agents.join(', ')}.`);
   context.talk('Next: stemma up, then stemma run run.yaml in another terminal.');
+  context.talk(
+    'What shall run by itself stands in stemma.yaml too: stemma schedule apply --dry-run checks it.',
+  );
   return exitCodes.ok;
 }
 
