@@ -72,6 +72,7 @@ export const places: readonly Place[] = [
       'notify',
       'terminal/port.ts',
       'workspaces/port.ts',
+      'schedules/templates.ts',
       'api/ports.ts',
       'mcp/ports.ts',
     ],
