@@ -16,6 +16,7 @@ import type { TranscriptItem as StoredItem } from '../store/records.ts';
 import { budgetOf, refusalOfBudgets } from './budgets.ts';
 import { actorOf, nothing } from './caller.ts';
 import { createSession, newId } from './commands.ts';
+import { refusalOfTemplates } from './run-templates.ts';
 import type { ApplicationContext } from './context.ts';
 import { invalidCursor } from './list-filters.ts';
 
@@ -85,7 +86,7 @@ export function createRunCommands(context: ApplicationContext): RunCommands {
         budget,
         ...request.messages.map((message) => message.budget && budgetOf(message.budget)),
       ];
-      const refused = refusalOfBudgets(context.agents, agent.value, budgets);
+      const refused = refusalOfTemplates(request) ?? refusalOfBudgets(context.agents, agent.value, budgets);
       if (refused) return refused;
       const name = request.name ?? 'run';
       const prepared = await workspaceOf(context, request, id, agent.value);

@@ -106,6 +106,14 @@ export function attemptCases({ scenario }: Scenarios): void {
       expect((await s.prompts(sessionId)).at(-1)).toBe('Now it is here.');
     });
 
+    scenario('a template that does not exist is refused before anything is sent', async (s) => {
+      const run = s.run('worker', ['Fine.', 'On {{dat}}.'], { templates: true });
+      await expect(run).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+        message: expect.stringContaining('messages[1].text: there is no template {{dat}}'),
+      });
+    });
+
     scenario('what a person writes is no template', async (s) => {
       const { runId, sessionId } = await s.run('worker', ['Keep {{date}} as it is.']);
       await s.ended(runId);
