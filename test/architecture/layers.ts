@@ -69,6 +69,7 @@ export const places: readonly Place[] = [
       'runs',
       'launching',
       'schedules',
+      'schedules/templates.ts',
       'notify',
       'terminal/port.ts',
       'workspaces/port.ts',
