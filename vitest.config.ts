@@ -16,6 +16,7 @@ export const processSuites = [
   'src/workspaces/*.test.ts',
   'src/main/*.test.ts',
   'test/e2e/hostile-agents.test.ts',
+  'test/schedules/year.test.ts',
 ];
 
 /** `npm test`: hermetic, and under a minute. */

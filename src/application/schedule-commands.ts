@@ -5,6 +5,7 @@ import type * as wire from '../contract/schedule.ts';
 import type { ScheduleInput } from '../contract/schedule-input.ts';
 import { toInstant } from '../contract/text.ts';
 import type { Rule } from '../ledger/decision.ts';
+import { ask } from '../ledger/questions.ts';
 import type { Schedule, ScheduleOrigin } from '../ledger/schedule.ts';
 import { fullName } from '../ledger/schedule.ts';
 import type { Decided } from '../ledger/store.ts';
@@ -20,6 +21,8 @@ import { stopSchedule } from './schedule-stop.ts';
 import { definitionOf } from './schedule-definition.ts';
 import type { SchedulingContext } from './scheduling-context.ts';
 
+/** How long the answer to a trigger waits for its run to be there, in milliseconds. */
+const beginMs = 5_000;
 /** The project of a schedule that was made with a name alone. */
 const defaultProject = 'default';
 
@@ -37,7 +40,10 @@ export function createScheduleCommands(context: SchedulingContext): ScheduleComm
       const occurrenceId = idAs('occurrence', await newId(context, call, 'run'));
       const made = await store.decide(() => trigger({ now: clock.now(), scheduleId: id, id: occurrenceId }));
       if (!made.ok) return made;
-      const { instant, state, reason } = made.value;
+      // Whoever asks for the run next shall find it.
+      await context.commits.begun(occurrenceId, beginMs);
+      const row = await store.read(() => ask('occurrence', occurrenceId));
+      const { instant, state, reason } = row ?? made.value;
       const runId = idAs('run', occurrenceId);
       const told = { runId, instant: toInstant(instant), state };
       return { ok: true, value: { ...told, ...(reason === null ? {} : { reason }) } };

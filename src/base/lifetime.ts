@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /**
  * Owns what outlives the call that started it. Cancellation comes from here, never from the caller: ending an HTTP
  * request, a tool call or a turn cannot end what an owner runs. The identity of the caller is kept, since asynchronous
@@ -13,6 +15,8 @@ export class Owner {
   constructor(name: string, onError: (name: string, error: unknown) => void) {
     this.name = name;
     this.#onError = onError;
+    // As much listens as runs.
+    setMaxListeners(0, this.#controller.signal);
   }
 
   /** Aborted by `stop`. */

@@ -51,7 +51,7 @@ export function createCommands(options: CommandOptions): CommandRunner {
           const sent = await conversation.start({ id, text: '' });
           if (sent.outcome === 'refused') return { exitCode: null, output: sent.reason };
         }
-        return await (signal ? Promise.race([ended, stopped(signal)]) : ended);
+        return await (signal ? untilStopped(ended, signal) : ended);
       } finally {
         running.delete(id);
         await conversation.detach();
@@ -69,13 +69,19 @@ export function createCommands(options: CommandOptions): CommandRunner {
   };
 }
 
-/** Rejects when it is aborted. */
-function stopped(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const stop = (): void => reject(new StemmaError('STOPPING', 'The server stops; the command runs on.'));
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
+/** The end, or `STOPPING` when the server stops before it. */
+async function untilStopped(ended: Promise<CommandEnd>, signal: AbortSignal): Promise<CommandEnd> {
+  let stop = (): void => undefined;
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(new StemmaError('STOPPING', 'The server stops; the command runs on.'));
   });
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    return await Promise.race([ended, stopped]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }
 
 function endOf(event: Extract<DriverEvent, { type: 'turnEnded' }>): CommandEnd {

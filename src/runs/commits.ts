@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
-import type { ExecutionId, TurnId } from '../base/ids.ts';
+import type { ExecutionId, OccurrenceId, TurnId } from '../base/ids.ts';
 import { ask } from '../ledger/questions.ts';
-import type { Committed, LedgerStore } from '../ledger/store.ts';
+import type { Committed, LedgerStore, StoredEvent } from '../ledger/store.ts';
 
 /** Waits for what a commit says: pushed by the commit, never polled. */
 export class Commits {
@@ -32,6 +32,15 @@ export class Commits {
       return turn === undefined || turn.state === 'ended';
     };
     return this.#wait(`turn:${id}`, isSo, timeoutMs);
+  }
+
+  /** Resolves true in the commit by which the occurrence has come to its end or waits, false after `timeoutMs`. */
+  begun(id: OccurrenceId, timeoutMs: number): Promise<boolean> {
+    const isSo = async (): Promise<boolean> => {
+      const row = await this.#store.read(() => ask('occurrence', id));
+      return row === undefined || !isBeingBegun(row.state);
+    };
+    return this.#wait(`begun:${id}`, isSo, timeoutMs);
   }
 
   /** Lets go of the store. Waits that are open end by their time. */
@@ -83,13 +92,26 @@ export class Commits {
   #tell(committed: Committed): void {
     if (this.#closed.size === 0) return;
     for (const event of committed.events) {
-      const key =
-        event.type === 'execution.closed'
-          ? `closed:${String(event.data['executionId'])}`
-          : event.type === 'turn.ended'
-            ? `turn:${String(event.data['turnId'])}`
-            : undefined;
+      const key = keyOf(event);
       if (key !== undefined) for (const tell of this.#closed.get(key) ?? []) tell();
     }
   }
+}
+
+/** What those who wait are told of by an event, if anything. */
+function keyOf({ type, data }: StoredEvent): string | undefined {
+  switch (type) {
+    case 'execution.closed':
+      return `closed:${String(data['executionId'])}`;
+    case 'turn.ended':
+      return `turn:${String(data['turnId'])}`;
+    case 'occurrence.state':
+      return isBeingBegun(String(data['state'])) ? undefined : `begun:${String(data['occurrenceId'])}`;
+    default:
+      return undefined;
+  }
+}
+
+function isBeingBegun(state: string): boolean {
+  return state === 'due' || state === 'claimed';
 }

@@ -64,6 +64,7 @@ export function* begin(command: Begin): Rule<Begun> {
     scheduleId: schedule.id,
     occurrenceId: occurrence.id,
     instant: occurrence.instant,
+    budget: definition.budget ?? null,
   });
   draft.add({ do: 'insertRun', row });
   addWorkspace(draft, runId, command.workspace);

@@ -89,7 +89,8 @@ export function editSchedule(draft: Draft, schedule: Schedule, definition: Sched
     definition,
     dependsOn: dependencyOf(schedule.project, definition),
     revision: schedule.revision + 1,
-    cursor: Math.max(schedule.cursor, draft.now),
+    // Also where the clock was set back a little: what comes until then comes by what it says now.
+    cursor: draft.now,
     updatedAt: draft.now,
   };
   draft.add({ do: 'patchSchedule', id: schedule.id, set });
@@ -137,7 +138,7 @@ export function* resume(command: Change): Rule<Changed> {
 }
 
 function setPause(draft: Draft, schedule: Schedule, set: Pick<Schedule, 'pausedAt' | 'pauseReason'>): void {
-  const cursor = Math.max(schedule.cursor, draft.now);
+  const cursor = draft.now;
   draft.add({ do: 'patchSchedule', id: schedule.id, set: { ...set, cursor, updatedAt: draft.now } });
   const row = { ...schedule, ...set, cursor };
   tell(draft, row, set.pausedAt === null ? 'resumed' : 'paused');

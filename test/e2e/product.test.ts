@@ -7,6 +7,7 @@ import { idleAgents, idleCases } from './idle.cases.ts';
 import { identityCases } from './identity.cases.ts';
 import { noticeCases } from './notices.cases.ts';
 import { restartCases } from './restart.cases.ts';
+import { occurrenceCases, occurrenceAgents } from './occurrences.cases.ts';
 import { scenarios } from './scenario.ts';
 import { scheduleAgents, scheduleCases } from './schedules.cases.ts';
 import { startUpCases } from './start-up.cases.ts';
@@ -24,7 +25,14 @@ import { worker } from './worker.ts';
 let bench: Bench;
 
 beforeAll(async () => {
-  bench = await Bench.open({ worker, ...brokenAgents, ...waitingAgents, ...idleAgents, ...scheduleAgents });
+  bench = await Bench.open({
+    worker,
+    ...brokenAgents,
+    ...waitingAgents,
+    ...idleAgents,
+    ...scheduleAgents,
+    ...occurrenceAgents,
+  });
 }, 180_000);
 
 afterAll(() => bench.close(), 180_000);
@@ -41,6 +49,7 @@ describe.concurrent('the product', () => {
   identityCases(words);
   hostileCases(words);
   attemptCases(words);
+  occurrenceCases(words);
   treeCases(words);
   budgetCases(words);
   waitingCases(words);

@@ -51,7 +51,7 @@ export class World {
   readonly parts: WorldParts;
   readonly ids: Ids;
   readonly schedules: Schedules;
-  readonly owner: Owner;
+  readonly owner: CountingOwner;
   readonly reports: string[] = [];
   readonly ended: string[] = [];
   readonly #stopHearing: () => void;
@@ -62,7 +62,7 @@ export class World {
     this.parts = parts;
     const { store, clock } = parts;
     this.ids = new Ids(clock.now.bind(clock), parts.random);
-    this.owner = new Owner('world', (_, error) => this.reports.push(String(error)));
+    this.owner = new CountingOwner('world', (_, error) => this.reports.push(String(error)));
     this.schedules = new Schedules({
       store,
       clock,
@@ -82,8 +82,8 @@ export class World {
       },
       commands: {
         run: async (_, command, __, signal) => {
-          const said = Promise.resolve(parts.precondition?.(command) ?? { exitCode: 0, output: '' });
-          return signal ? Promise.race([said, rejected(signal)]) : said;
+          const said = parts.precondition?.(command) ?? { exitCode: 0, output: '' };
+          return said instanceof Promise && signal ? Promise.race([said, rejected(signal)]) : said;
         },
         end: async (id) => {
           this.ended.push(id);
@@ -121,7 +121,8 @@ export class World {
 
   /** Lets what handlers began beside themselves come as far as it comes without time. */
   async rest(): Promise<void> {
-    for (let turn = 0; turn < restTurns; turn++) await new Promise((resolve) => setImmediate(resolve));
+    for (let turn = 0; turn < restTurns && this.owner.running > 0; turn++)
+      await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** Lets time pass until then, stopping at everything that is due on the way. */
@@ -195,8 +196,24 @@ export class World {
   }
 }
 
+/** An owner that knows whether it has come to rest. */
+class CountingOwner extends Owner {
+  running = 0;
+
+  override start(work: (signal: AbortSignal) => Promise<void>): void {
+    super.start(async (signal) => {
+      this.running++;
+      try {
+        await work(signal);
+      } finally {
+        this.running--;
+      }
+    });
+  }
+}
+
 /** How many turns of the event loop what is begun beside a handler needs, at most, when nothing of it takes time. */
-const restTurns = 12;
+const restTurns = 200;
 
 /** Day and time, state, and the code of the reason. */
 export function storyOf({ instant, state, reason, trigger }: Occurrence): string {
