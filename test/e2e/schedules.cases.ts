@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Bench, shellAgent } from './bench.ts';
@@ -128,6 +128,9 @@ export function scheduleCases({ scenario }: Scenarios): void {
           query: { state: 'ran' },
         });
         expect(items.map(({ runId }) => runId)).toContain(run.id);
+        // The template was filled in.
+        const [day] = readFileSync(join(bench.directory, 'work', 'ran'), 'utf8').split('\n');
+        expect(day).toMatch(/^\d{4}-\d{2}-\d{2}$/);
       } finally {
         await bench.close();
       }
