@@ -22,9 +22,9 @@ const known: Readonly<Record<RuleName, number>> = {
   advanceOnce: 142,
   backOffOnce: 403,
   budgetStop: 136,
-  turnLimits: 3,
-  slotLine: 3,
-  slotCall: 3,
+  turnLimits: 23,
+  slotLine: 23,
+  slotCall: 23,
   workspaceLock: 7,
   workspaceCall: 7,
 };
