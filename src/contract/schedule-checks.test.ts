@@ -3,7 +3,7 @@ import { checkSchedules, type ScheduleFacts } from './schedule-checks.ts';
 
 const facts: ScheduleFacts = {
   agents: ['codex', 'demo'],
-  refusalOfBudget: (agent) => (agent === 'demo' ? 'demo does not report what it uses' : undefined),
+  refusalOfBudget: (agent) => (agent === 'demo' ? 'demo does not report what it uses.' : undefined),
   targets: ['ops', 'phone'],
 };
 const said = { agent: 'codex', messages: [{ text: 'Test it.' }] };

@@ -61,7 +61,8 @@ function budgetIssue(
   facts: ScheduleFacts,
 ): ScheduleIssue[] {
   const message = budget && facts.refusalOfBudget(agent, budget);
-  return message === undefined ? [] : [{ path, message }];
+  // Issues are parts of a sentence.
+  return message === undefined ? [] : [{ path, message: message.replace(/\.$/, '') }];
 }
 
 function targetIssues(name: string, { notify = [] }: Said, { targets }: ScheduleFacts): ScheduleIssue[] {
