@@ -65,7 +65,8 @@ function* whyRotate(
   if (ageMs !== undefined && age >= ageMs) return `it was ${spanText(age)} old`;
   if (turns === undefined && tokens === undefined) return undefined;
   const had = yield* ask('sessionTotals', kept.id);
-  if (turns !== undefined && had.turns >= turns) return `it had ${had.turns} turns`;
+  if (turns !== undefined && had.turns >= turns)
+    return `it had ${had.turns} turn${had.turns === 1 ? '' : 's'}`;
   if (tokens !== undefined && had.tokens >= tokens) return `it had used ${had.tokens} tokens`;
   return undefined;
 }

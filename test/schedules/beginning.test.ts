@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ScheduleId, SessionId } from '../../src/base/ids.ts';
 import type { CommandEnd } from '../../src/runs/ports.ts';
-import { deciding } from '../../src/store/conformance/rows.ts';
+import { deciding, execution, registering, settling } from '../../src/store/conformance/rows.ts';
 import { Stage, after, start } from './stage.ts';
 import { day, hour, minute } from './world.ts';
 
@@ -155,6 +155,27 @@ describe('the conversation of a schedule', () => {
     await stage.edit(id, { session: { mode: 'keep' }, cwd: '/elsewhere' });
     await stage.world.runTo(start + 5 * hour);
     expect((await stage.runsOf(id)).at(-1)?.sessionId).not.toBe(ids[3]);
+  });
+
+  it('tells the one that takes its place what its last answer was', async () => {
+    const id = await stage.add('keep', { session: { mode: 'keep', rotate: { turns: 1 } } });
+    await stage.world.runTo(start + hour);
+    const [run] = await stage.runsOf(id);
+    if (!run) throw new Error('no run');
+    const message = execution(1, null, { kind: 'message', runsIn: run.sessionId });
+    await stage.store.decide(
+      deciding([
+        ...registering(message),
+        settling(1, { result: 'All is well with {{this}}.' }),
+        { do: 'patchRun', id: run.id, set: { currentId: message.id } },
+      ]),
+    );
+    await stage.world.runTo(start + 2 * hour);
+    const next = (await stage.runsOf(id))[1];
+    expect(next?.sessionId).not.toBe(run.sessionId);
+    expect(next?.plan[0]?.text).toBe(
+      'A conversation before this one was ended, since it had 1 turn. Its last answer was:\n\nAll is well with \\{{this}}.\n\ngo',
+    );
   });
 
   it('that a person stopped stays stopped, and its schedule says so', async () => {

@@ -81,7 +81,9 @@ class Life {
   }
 }
 
-it('every instant has exactly one row, nothing runs twice, and the same acts leave the same rows', async () => {
+it('every instant has exactly one row, nothing runs twice, and the same acts leave the same rows', {
+  timeout: 600_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 10 }), async (acts) => {
       const [first, again] = [new Life(), new Life()];
