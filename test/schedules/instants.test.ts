@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from '../../src/ledger/questions.ts';
-import { Stage, start } from './stage.ts';
+import { Stage, slow, start } from './stage.ts';
 import { World, day, hour, minute } from './world.ts';
 
 const stage = new Stage();
@@ -97,6 +97,21 @@ describe('the instants of a schedule', () => {
     expect(await stage.world.story(id)).toEqual([]);
     await stage.world.runTo(Date.UTC(2026, 0, 1, 12));
     expect(await stage.world.story(id)).toEqual(['01-01 12:00 ran']);
+  });
+
+  it('52: go on when a server died over a run: what holds them back is the run, which comes to its end', async () => {
+    stage.begin({ fate: slow(90 * minute) });
+    const id = await stage.add('slow');
+    await stage.world.runTo(start + 40 * minute);
+    await stage.restart();
+    await stage.world.runTo(start + 4 * hour);
+    expect(await stage.world.story(id)).toEqual([
+      '01-01 01:00 ran',
+      '01-01 02:00 skipped overlap',
+      '01-01 03:00 ran',
+      '01-01 04:00 skipped overlap',
+    ]);
+    expect((await stage.runsOf(id))[0]).toMatchObject({ state: 'ended', outcome: 'succeeded' });
   });
 
   it('53: a dispatch that fails is no run, and says why', async () => {
