@@ -76,6 +76,9 @@ const acts: readonly Act[] = [
   ...(['restart', 'die', 'die', 'away', 'away', 'sleep', 'setForward', 'setBack'] as const),
 ];
 
+/** They come behind the rows of all instants until then. */
+const byPeople: ReadonlySet<Act> = new Set(['edit', 'pause', 'resume', 'trigger', 'backfill', 'replace']);
+
 class Year {
   readonly #options: YearOptions;
   readonly #file: string;
@@ -165,6 +168,9 @@ class Year {
     const act = this.#dice.one(acts);
     this.#counts[act] = (this.#counts[act] ?? 0) + 1;
     const id = this.#dice.one(this.#ids);
+    // People come also when no handler has looked for a while.
+    if (this.#dice.chance(50)) this.#clock.advance(this.#dice.below(day));
+    if (byPeople.has(act)) this.#book.look(this.#clock.now());
     switch (act) {
       case 'edit':
         return this.#edit(id);
