@@ -48,8 +48,12 @@ export function* writeInstants(
   fresh: FreshIds,
 ): Asking<{ readonly wrote: number; readonly isUpToDate: boolean }> {
   const rule = ruleOf(before.definition);
-  if (rule === null) return { wrote: 0, isUpToDate: true };
   const now = draft.now;
+  if (rule === null) {
+    // The instants of the other one come again, and are bound again.
+    if (clockWasSetBack(before, now)) rewound(draft, before);
+    return { wrote: 0, isUpToDate: true };
+  }
   const schedule = clockWasSetBack(before, now) ? rewound(draft, before) : before;
   const found = instantsIn(rule, schedule.cursor, now, batchSize + 1);
   const instants = found.slice(0, batchSize);
