@@ -27,8 +27,9 @@ import { steerNext, withdrawLeftovers } from './steering.ts';
 
 /** Deaths in a row, without a turn seen to begin in between, after which a text fails for good. */
 const deathLimit = 3;
-/** How long to wait before a conversation that could not be opened is tried again. */
-const reopenDelayMs = 2000;
+/** How long to wait before something unknown is looked for again: at first, and twice as long each time, up to the longest. */
+const firstLookMs = 2_000;
+const longestLookMs = 60_000;
 
 /**
  * What happens to one session, one thing after the other: texts go out, events come in. It remembers nothing that
@@ -43,6 +44,8 @@ export class SessionTurns {
   /** Nothing of the session lives: there is nothing to adopt or to end. */
   #isDead = false;
   #deaths = 0;
+  /** Looks in a row that found nothing out. */
+  #looks = 0;
   /** Of the opening that is under way. */
   #opening: AbortController | undefined;
   #isDetached = false;
@@ -296,6 +299,7 @@ export class SessionTurns {
     // Its process may have died while what it had said was being told.
     if (opened.isDead) return undefined;
     this.#open = opened.open;
+    this.#looks = 0;
     this.#isDead = false;
     this.#sending.opened(opened.pending);
     return this.#open;
@@ -321,7 +325,8 @@ export class SessionTurns {
   async #lookLater(): Promise<void> {
     const { store, clock } = this.#context;
     const { sessionId } = this;
-    await store.decide(() => wakeLater({ now: clock.now(), sessionId, delayMs: reopenDelayMs }));
+    const delayMs = Math.min(longestLookMs, firstLookMs * 2 ** this.#looks++);
+    await store.decide(() => wakeLater({ now: clock.now(), sessionId, delayMs }));
   }
 
   // What a conversation said is nothing to the one that was opened after it.
@@ -342,6 +347,7 @@ export class SessionTurns {
 
   async #handle(event: DriverEvent, open: OpenSession): Promise<void> {
     if (event.type === 'exited') return this.#died(event, open.conversation);
+    this.#looks = 0;
     if (event.type === 'turnStarted') this.#deaths = 0;
     const consequence = await observe(this.#context, this.sessionId, event, {
       ...open,

@@ -58,8 +58,8 @@ const retryBudgets = { turnFailures: 6, programFailures: 2, advances: 3, fills: 
 
 /** Steps in which anything may happen, before the world becomes fair. */
 const freeSteps = { least: 20, most: 110 } as const;
-/** A fair world comes to rest within so many steps, or never: a text whose fate is open is looked for every two seconds, for hours. */
-const fairSteps = 40_000;
+/** A fair world comes to rest within so many steps, or never. */
+const fairSteps = 4_000;
 /** In a fair world nothing is waited for longer than this, in milliseconds of its clock, unless something hangs. */
 const patienceMs = 20 * 60_000;
 const hungPatienceMs = 30 * 60 * 60_000;
