@@ -38,7 +38,9 @@ export function createScheduleCommands(context: SchedulingContext): ScheduleComm
     resume: (id) => change(id, resume),
     async trigger(id, call) {
       const occurrenceId = idAs('occurrence', await newId(context, call, 'run'));
-      const made = await store.decide(() => trigger({ now: clock.now(), scheduleId: id, id: occurrenceId }));
+      const fresh = new FreshIds(ids);
+      const command = { scheduleId: id, id: occurrenceId, fresh };
+      const made = await store.decide(() => trigger({ ...command, now: clock.now() }));
       if (!made.ok) return made;
       // Whoever asks for the run next shall find it.
       await context.commits.begun(occurrenceId, beginMs);

@@ -1,4 +1,4 @@
-import type { OccurrenceId, ScheduleId } from '../base/ids.ts';
+import type { FreshIds, OccurrenceId, ScheduleId } from '../base/ids.ts';
 import type { Rule } from '../ledger/decision.ts';
 import { Draft, refuse } from '../ledger/decision.ts';
 import type { Occurrence } from '../ledger/occurrence.ts';
@@ -8,18 +8,20 @@ import type { Asking } from '../ledger/questions.ts';
 import { ask } from '../ledger/questions.ts';
 import type { Schedule } from '../ledger/schedule.ts';
 import { fullName } from '../ledger/schedule.ts';
+import { bindDependents } from './dependents.ts';
 import { mayBegin } from './overlap.ts';
 import { isInstantOf, ruleOf } from './timing.ts';
 
 /**
  * Somebody wants a run now: an occurrence of its own, which takes the place of none, moves no cursor, and works while the
  * schedule is paused. Where a run is at work it does what the policy says, and `skip` refuses with `OVERLAP`. A repetition
- * with the same id answers the same occurrence.
+ * with the same id answers the same occurrence. What runs after this schedule has its row for this instant too.
  */
 export function* trigger(command: {
   readonly now: number;
   readonly scheduleId: ScheduleId;
   readonly id: OccurrenceId;
+  readonly fresh: FreshIds;
 }): Rule<Occurrence> {
   const draft = new Draft(command.now);
   const { scheduleId, id, now } = command;
@@ -41,6 +43,7 @@ export function* trigger(command: {
     verdict.may === 'wait' ? { ...row, state: 'waiting', reason: verdict.reason } : row;
   addOccurrence(draft, made);
   draft.wake('occurrence', id);
+  yield* bindDependents(draft, command.fresh, schedule, [made]);
   return draft.done(made);
 }
 

@@ -93,6 +93,17 @@ describe('a schedule that runs after another', () => {
     expect(mail?.createdAt).toBe(Date.UTC(2026, 0, 1, 1, 21));
   });
 
+  it('follows a run that somebody asked for, too', async () => {
+    const first = await stage.add('import');
+    const id = await stage.add('report', after('import'));
+    const made = await stage.trigger(first);
+    await stage.world.runTo(start + 10 * minute);
+    expect(made.ok && made.value.instant).toBeGreaterThan(0);
+    expect(await stage.world.occurrences(id)).toMatchObject([
+      { state: 'ran', trigger: 'after', instant: made.ok && made.value.instant },
+    ]);
+  });
+
   it('says so when the other one failed, was skipped or was missed', async () => {
     const outcomes = new Map([[1, 'failed' as const]]);
     stage.begin({

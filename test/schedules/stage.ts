@@ -92,7 +92,8 @@ export class Stage {
   }
 
   trigger(id: ScheduleId): Promise<Decided<Occurrence>> {
-    const command = { scheduleId: id, id: this.world.ids.make('occurrence') };
+    const fresh = new FreshIds(this.world.ids);
+    const command = { scheduleId: id, id: this.world.ids.make('occurrence'), fresh };
     return this.store.decide(() => trigger({ ...command, now: this.clock.now() }));
   }
 

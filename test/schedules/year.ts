@@ -230,7 +230,8 @@ class Year {
 
   async #trigger(id: ScheduleId): Promise<void> {
     const occurrenceId = idAs('occurrence', this.#world.ids.make('run'));
-    const command = { scheduleId: id, id: occurrenceId, now: this.#clock.now() };
+    const fresh = new FreshIds(this.#world.ids);
+    const command = { scheduleId: id, id: occurrenceId, now: this.#clock.now(), fresh };
     await this.#world.parts.store.decide(() => trigger(command));
   }
 
@@ -299,7 +300,8 @@ class Year {
   }
 
   #compare(name: string, id: ScheduleId, rows: Awaited<ReturnType<World['occurrences']>>): void {
-    const found = rows.filter((row) => row.trigger !== 'manual').map((row) => row.instant);
+    // Whole seconds are the clock's: what somebody asked for, and what follows it, is beside them.
+    const found = rows.map((row) => row.instant).filter((at) => at % 1_000 === 0);
     const expected = this.#book.instantsOf(id);
     const [has, wants] = [new Set(found), new Set(expected)];
     for (const at of expected) if (!has.has(at)) this.#wrong.push(`${name}: ${text(at)} has no row`);
