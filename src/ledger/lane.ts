@@ -52,7 +52,7 @@ export function* takeLane(command: TakeLane): Rule<LaneTaken> {
   }
   const batch = yield* nextBatch(draft, session);
   const next = batch ? undefined : yield* nextMessage(draft, session);
-  yield* passLocks(draft, session, next?.message);
+  yield* passLocks(draft, session, next);
   if (!batch && !next?.message) {
     yield* leaveLine(draft, session);
     yield* wakeForNext(draft, session);

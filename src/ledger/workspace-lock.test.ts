@@ -114,6 +114,36 @@ describe('a workspace that a run must have alone', () => {
     expect(scene.model.state.workspaces.get(second.id)?.place).toBeNull();
   });
 
+  it('is still waited for by those who ask before the first in line has come', async () => {
+    const scene = new Scene();
+    const { one, other, first, native } = await twoRuns(scene);
+    const session = await scene.session();
+    const third = await runIn(scene, session);
+    await scene.ends(one, native);
+    await scene.advance(first);
+    expect(await scene.lane(session)).toBeUndefined();
+    expect(await scene.lane(session)).toBeUndefined();
+    expect(scene.model.state.workspaces.get(third.id)?.place).not.toBeNull();
+    expect(await scene.lane(other)).toBeDefined();
+  });
+
+  it('goes to another conversation when one with several runs in line is stopped', async () => {
+    const scene = new Scene();
+    const { one, other, first, native } = await twoRuns(scene);
+    await runIn(scene, other);
+    await scene.lane(other);
+    const last = await scene.session();
+    await runIn(scene, last);
+    await scene.lane(last);
+    await forgetWakes(scene);
+    await scene.ends(one, native);
+    await scene.advance(first);
+    await scene.stop(other);
+    await scene.lane(other);
+    expect(isWoken(scene, last)).toBe(true);
+    expect(await scene.lane(last)).toBeDefined();
+  });
+
   it('is given up by a run that is cancelled while it waits', async () => {
     const scene = new Scene();
     const { other, second } = await twoRuns(scene);

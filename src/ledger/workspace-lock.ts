@@ -21,10 +21,10 @@ export function addWorkspace(draft: Draft, runId: RunId, workspace: PreparedWork
   draft.add({ do: 'insertWorkspace', row });
 }
 
-/** What becomes due next in a session: a message, or nothing yet, since each that is queued waits for its workspace. */
+/** What becomes due next in a session: a message, or nothing yet, since those that are queued wait for their workspaces. */
 export type NextMessage =
   | { readonly message: Execution; readonly input: Input }
-  | { readonly message?: undefined };
+  | { readonly message?: undefined; readonly waiting: ReadonlySet<RunId> };
 
 /**
  * The first message of the queue whose workspace is free. Those before it wait for another run, and hold back nobody behind
@@ -34,23 +34,20 @@ export function* nextMessage(draft: Draft, session: Session): Asking<NextMessage
   const head = yield* ask('nextInput', session.id);
   if (!head) return undefined;
   const asked = new Map<string, number>();
-  const found = yield* ifFree(draft, head, asked);
-  if (found) return found;
+  const waiting = new Set<RunId>();
+  const isFree = function* (message: Execution): Asking<boolean> {
+    if (yield* hasWorkspace(draft, message, asked)) return true;
+    if (message.runId !== null) waiting.add(message.runId);
+    return false;
+  };
+  const first = yield* ask('execution', head.executionId);
+  if (first && (yield* isFree(first))) return { message: first, input: head };
   for (const input of yield* ask('inputs', session.id)) {
     if (input.executionId === head.executionId || input.steerId !== null) continue;
-    const later = yield* ifFree(draft, input, asked);
-    if (later) return later;
+    const message = yield* ask('execution', input.executionId);
+    if (message && (yield* isFree(message))) return { message, input };
   }
-  return {};
-}
-
-function* ifFree(
-  draft: Draft,
-  input: Input,
-  asked: Map<string, number>,
-): Asking<{ message: Execution; input: Input } | undefined> {
-  const message = yield* ask('execution', input.executionId);
-  return message && (yield* hasWorkspace(draft, message, asked)) ? { message, input } : undefined;
+  return { waiting };
 }
 
 /** Whether the run of a message has its workspace, or takes it now; else it is in line, and the message shows it. */
@@ -61,8 +58,8 @@ function* hasWorkspace(draft: Draft, message: Execution, asked: Map<string, numb
   const holder = yield* ask('lockHolder', lock);
   const first = (yield* ask('lockNext', lock, 0)) ?? row;
   const place = row.place ?? Math.max(asked.get(lock) ?? 0, yield* ask('lockLast', lock)) + 1;
-  // One decision may ask for several runs of one session.
-  const isFirst = first.runId === runId && !asked.has(lock);
+  // One decision may ask for several runs of one session: those that ask now come behind those in line.
+  const isFirst = first.runId === runId && (row.place !== null || !asked.has(lock));
   if (!holder && isFirst) {
     draft.add({ do: 'patchWorkspace', id: runId, set: { isHeld: true, place } });
     return true;
@@ -90,27 +87,33 @@ export function* endWorkspace(draft: Draft, runId: RunId): Asking<void> {
   if (row.checkout) draft.wake('workspace', runId);
   if (row.lock === null) return;
   draft.add({ do: 'patchWorkspace', id: runId, set: { isHeld: false, place: null } });
-  yield* wakeNext(draft, row.lock, runId);
+  yield* wakeNext(draft, row.lock, new Set([runId]));
 }
 
 /**
  * What is due in a session now is none of these: a lock that is free does not wait for it. A run that leaves the line asks
- * anew when its message is next.
+ * anew when its message is next. Where nothing is due but what has just asked in vain, that stays in line: nobody would
+ * make it ask again.
  */
-export function* passLocks(draft: Draft, session: Session, next: Execution | undefined): Asking<void> {
+export function* passLocks(draft: Draft, session: Session, next: NextMessage | undefined): Asking<void> {
+  const leaving = new Set<RunId>();
+  const free = new Set<string>();
   for (const { runId, lock } of yield* ask('lockWaiters', session.id)) {
-    if (lock === null || runId === next?.runId || (yield* ask('lockHolder', lock))) continue;
+    const stays = next?.message ? next.message.runId === runId : next?.waiting.has(runId);
+    if (lock === null || stays || (yield* ask('lockHolder', lock))) continue;
     draft.add({ do: 'patchWorkspace', id: runId, set: { place: null } });
-    yield* wakeNext(draft, lock, runId);
+    leaving.add(runId);
+    free.add(lock);
   }
+  for (const lock of free) yield* wakeNext(draft, lock, leaving);
 }
 
-/** The lock is free: wakes the first who waits for it and can come. `but` has just left. */
-function* wakeNext(draft: Draft, lock: string, but: RunId): Asking<void> {
+/** The lock is free: wakes the first who waits for it and can come. Those of `but` have just left. */
+function* wakeNext(draft: Draft, lock: string, but: ReadonlySet<RunId>): Asking<void> {
   if (!rules.workspaceCall) return;
   let next = yield* ask('lockNext', lock, 0);
   while (next) {
-    const run = next.runId === but ? undefined : yield* ask('run', next.runId);
+    const run = but.has(next.runId) ? undefined : yield* ask('run', next.runId);
     const session = run && (yield* ask('session', run.sessionId));
     if (session?.laneTurn === null) return draft.wake('session', session.id);
     // Its session is at work for somebody else: it asks anew when that has ended.

@@ -253,6 +253,8 @@ class Play implements History {
       );
       if (work.stage === 'calling' && !isInFlight) work.stage = 'never';
     }
+    // What the dead server committed last was decided under its limits.
+    this.#observer.see(this.#server.durable);
     const { limited } = this.#world;
     // Whoever starts it may have changed its limits.
     if (limited.isOn)
@@ -268,9 +270,7 @@ class Play implements History {
       onHandOut: this.#observer.handOut.bind(this.#observer),
       onCommit: this.#observer.see.bind(this.#observer),
     };
-    const server = new Server(parts, before?.durable);
-    if (before) this.#observer.see(server.durable);
-    return server;
+    return new Server(parts, before?.durable);
   }
 }
 

@@ -135,6 +135,19 @@ function checkOffered({ after, now }: Moment): string | undefined {
   });
 }
 
+function checkForgotten({ after }: Moment): string | undefined {
+  return firstOf(after.executions.values(), (row) => {
+    const session = row.runsIn === null ? undefined : after.sessions.get(row.runsIn);
+    if (row.state !== 'queued' || row.waiting?.for !== 'workspace' || row.runId === null || !session)
+      return undefined;
+    const isBusy = session.laneTurn !== null || session.wakeTurn !== null || session.state === 'stopped';
+    const isCalled = after.wakes.has(`session:${session.id}`) || after.admissions.has(session.id);
+    if (isBusy || isCalled || session.limit !== null || after.workspaces.get(row.runId)?.place !== null)
+      return undefined;
+    return `${short(row.id)} waits for a workspace, and is not in line for it`;
+  });
+}
+
 /** Who may begin, and in which order: the limits of turns, and the workspaces of runs. */
 export const admissionProperties: readonly Property[] = [
   { name: 'we begin no turn beyond the limits', check: checkLimits },
@@ -145,4 +158,5 @@ export const admissionProperties: readonly Property[] = [
   { name: 'a run that has ended holds nothing', check: checkReleased },
   { name: 'a workspace goes to whoever asked first', check: checkWorkspaceLine },
   { name: 'a workspace that is free is offered to whoever waits', check: checkOffered },
+  { name: 'who waits for a workspace is in line for it', check: checkForgotten },
 ];
