@@ -85,7 +85,8 @@ export const occurrenceTransitions: Record<OccurrenceState, Record<OccurrenceSta
     ran: true,
     skipped: true,
     missed: false,
-    expired: false,
+    // Its deadline passed while it was being begun.
+    expired: true,
     superseded: false,
   },
   ran: {

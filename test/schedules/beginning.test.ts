@@ -146,6 +146,20 @@ describe('a schedule that runs after another', () => {
     await stage.world.runTo(Date.UTC(2026, 0, 1, 8));
     expect(await stage.runsOf(id)).toEqual([]);
   });
+
+  it('whose deadline passes while it is being begun expires, and blocks nothing', async () => {
+    let say: (end: CommandEnd) => void = () => undefined;
+    stage.begin({ precondition: () => new Promise((resolve) => (say = resolve)) });
+    await stage.add('import');
+    const id = await stage.add('report', { ...after('import', { deadline: '01:05' }), onlyIf: 'true' });
+    await stage.world.runTo(Date.UTC(2026, 0, 1, 1, 6));
+    expect(await stage.world.story(id)).toEqual(['01-01 01:00 after claimed']);
+    say({ exitCode: 0, output: '' });
+    await stage.world.settle();
+    expect(await stage.world.story(id)).toEqual(['01-01 01:00 after expired deadline']);
+    expect(stage.world.reports).toEqual([]);
+    expect(stage.told('missed')).toHaveLength(1);
+  });
 });
 
 describe('the conversation of a schedule', () => {
