@@ -17,10 +17,14 @@ type Said = Readonly<Record<string, unknown>>;
 const never = { cron: '0 0 1 1 *' };
 let names = 0;
 
-/** Schedules on a server with agents, and over its death. */
-export function occurrenceCases({ scenario }: Scenarios): void {
+/** Schedules over the death of their server, and of the file with which it was started. */
+export function scheduledServerCases(): void {
   deathCase();
   fileCase();
+}
+
+/** Schedules on a server with agents. */
+export function occurrenceCases({ scenario }: Scenarios): void {
   describe.concurrent('schedules', () => {
     scenario('a run that is triggered while its schedule is paused ends as any other', async (s) => {
       const name = await put(s, { ...never, messages: ['First.', 'Then {{previous.result}}'] });

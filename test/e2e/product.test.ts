@@ -6,11 +6,9 @@ import { hostileCases } from './hostile.cases.ts';
 import { idleAgents, idleCases } from './idle.cases.ts';
 import { identityCases } from './identity.cases.ts';
 import { noticeCases } from './notices.cases.ts';
-import { restartCases } from './restart.cases.ts';
 import { occurrenceCases, occurrenceAgents } from './occurrences.cases.ts';
 import { scenarios } from './scenario.ts';
 import { scheduleAgents, scheduleCases } from './schedules.cases.ts';
-import { startUpCases } from './start-up.cases.ts';
 import { stoppingCases } from './stopping.cases.ts';
 import { treeCases } from './trees.cases.ts';
 import { brokenAgents, turnEndCases } from './turn-ends.cases.ts';
@@ -19,7 +17,7 @@ import { worker } from './worker.ts';
 
 /*
  * Everything here runs at the same time: most of it waits for processes to start. One server serves the scenarios, each in
- * a place of its own; the tests of restarts and starts have servers of their own.
+ * a place of its own. What starts and kills servers is in `servers.test.ts`.
  */
 
 let bench: Bench;
@@ -41,9 +39,7 @@ const words = scenarios(() => bench);
 
 describe.concurrent('the product', () => {
   // The longest ones first.
-  restartCases();
   stoppingCases(words);
-  startUpCases();
   turnEndCases(words);
   noticeCases(words);
   identityCases(words);

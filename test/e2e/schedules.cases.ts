@@ -86,55 +86,6 @@ export function scheduleCases({ scenario }: Scenarios): void {
       s.open('go');
       await s.client.call('removeSchedule', { id: 'kept/kept' });
     });
-
-    test.concurrent('of the configuration are taken over at the start, and run', {
-      timeout: 180_000,
-    }, async () => {
-      const bench = Bench.prepare({});
-      const configure = (schedules: unknown): void =>
-        writeFileSync(
-          bench.configFile,
-          JSON.stringify({
-            project: 'shop',
-            agents: { shell: { driver: 'script', command: shellAgent } },
-            schedules,
-          }),
-        );
-      const often = { every: '1s', agent: 'shell', cwd: 'work', messages: ['echo {{date}} >> ran'] };
-      mkdirSync(join(bench.directory, 'work'));
-      try {
-        configure({ often: { ...often, agent: 'shel' } });
-        expect(await bench.start()).toMatchObject({
-          code: 5,
-          stderr: expect.stringMatching(/stemma\.yaml:1:\d+: schedules\.often\.agent: no agent .*shel/),
-        });
-        configure({ often, seldom: { ...often, every: '99h' } });
-        expect(await bench.start()).toBeUndefined();
-        const all = await bench.client.call('listSchedules');
-        expect(all.items.map(({ project, name, origin }) => [project, name, origin])).toEqual([
-          ['shop', 'often', 'file'],
-          ['shop', 'seldom', 'file'],
-        ]);
-        const run = await waitFor('a run of it has ended', async () => {
-          const { items } = await bench.client.call('listScheduleRuns', {
-            id: 'often',
-            query: { state: 'ended' },
-          });
-          return items.at(-1);
-        });
-        expect(run).toMatchObject({ outcome: 'succeeded', schedule: 'shop/often', messages: [{ index: 0 }] });
-        const { items } = await bench.client.call('listOccurrences', {
-          id: 'often',
-          query: { state: 'ran' },
-        });
-        expect(items.map(({ runId }) => runId)).toContain(run.id);
-        // The template was filled in.
-        const [day] = readFileSync(join(bench.directory, 'work', 'ran'), 'utf8').split('\n');
-        expect(day).toMatch(/^\d{4}-\d{2}-\d{2}$/);
-      } finally {
-        await bench.close();
-      }
-    });
   });
 }
 
@@ -144,4 +95,56 @@ async function agentOf(s: Scene, agent: string) {
   const token = await s.file('token');
   return (tool: string, args: Readonly<Record<string, unknown>>) =>
     callTool(s.client.connection.url, token, tool, args);
+}
+
+/** Schedules of the file with which a server is started. */
+export function configuredCases(): void {
+  test.concurrent('of the configuration are taken over at the start, and run', {
+    timeout: 180_000,
+  }, async () => {
+    const bench = Bench.prepare({});
+    const configure = (schedules: unknown): void =>
+      writeFileSync(
+        bench.configFile,
+        JSON.stringify({
+          project: 'shop',
+          agents: { shell: { driver: 'script', command: shellAgent } },
+          schedules,
+        }),
+      );
+    const often = { every: '1s', agent: 'shell', cwd: 'work', messages: ['echo {{date}} >> ran'] };
+    mkdirSync(join(bench.directory, 'work'));
+    try {
+      configure({ often: { ...often, agent: 'shel' } });
+      expect(await bench.start()).toMatchObject({
+        code: 5,
+        stderr: expect.stringMatching(/stemma\.yaml:1:\d+: schedules\.often\.agent: no agent .*shel/),
+      });
+      configure({ often, seldom: { ...often, every: '99h' } });
+      expect(await bench.start()).toBeUndefined();
+      const all = await bench.client.call('listSchedules');
+      expect(all.items.map(({ project, name, origin }) => [project, name, origin])).toEqual([
+        ['shop', 'often', 'file'],
+        ['shop', 'seldom', 'file'],
+      ]);
+      const run = await waitFor('a run of it has ended', async () => {
+        const { items } = await bench.client.call('listScheduleRuns', {
+          id: 'often',
+          query: { state: 'ended' },
+        });
+        return items.at(-1);
+      });
+      expect(run).toMatchObject({ outcome: 'succeeded', schedule: 'shop/often', messages: [{ index: 0 }] });
+      const { items } = await bench.client.call('listOccurrences', {
+        id: 'often',
+        query: { state: 'ran' },
+      });
+      expect(items.map(({ runId }) => runId)).toContain(run.id);
+      // The template was filled in.
+      const [day] = readFileSync(join(bench.directory, 'work', 'ran'), 'utf8').split('\n');
+      expect(day).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+    } finally {
+      await bench.close();
+    }
+  });
 }
