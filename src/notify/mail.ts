@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { Socket } from 'node:net';
-import { createTransport } from 'nodemailer';
 import type { SendMailOptions } from 'nodemailer';
 import { plainLine } from './plain.ts';
 import type { Attempt, Message, Target } from './port.ts';
@@ -53,6 +52,8 @@ async function deliver(
   socket: Socket,
 ): Promise<void> {
   const { host, security = 'starttls', user } = mail;
+  // Most servers send no mail: loading it would make each start slower.
+  const { createTransport } = await import('nodemailer');
   const transport = createTransport({
     host,
     port: mail.port ?? (security === 'tls' ? 465 : 587),
