@@ -3,25 +3,27 @@ import type { RuleName } from '../../src/ledger/rules.ts';
 import { rules } from '../../src/ledger/rules.ts';
 import { playHistory } from './history.ts';
 
-/** For each rule, a seed whose history goes wrong without it. Should it play differently one day, others are searched. */
-const known: Readonly<Record<RuleName, number>> = {
-  withdraw: 10,
-  adoptByText: 2,
+/**
+ * For each rule, a seed whose history goes wrong without it. Should it play differently one day, others are searched. Hardly
+ * one history in ten thousand needs `stepDown`: `test/ledger` shows it.
+ */
+const known: Readonly<Record<Exclude<RuleName, 'stepDown'>, number>> = {
+  withdraw: 62,
+  adoptByText: 7,
   barrier: 24,
   holders: 29,
   taskNotice: 1,
-  taskSnapshot: 31,
+  taskSnapshot: 1,
   queueEvidence: 929,
   startFence: 55,
   sendProof: 2,
   handedBack: 2,
   cancelLatch: 5,
   cancelWaives: 52,
-  stepDown: 8006,
-  refuseEnded: 2,
+  refuseEnded: 193,
   advanceOnce: 142,
-  backOffOnce: 403,
-  budgetStop: 136,
+  backOffOnce: 223,
+  budgetStop: 556,
   turnLimits: 23,
   slotLine: 23,
   slotCall: 23,
