@@ -50,6 +50,7 @@ function open(
   const { project, name: title, definition } = schedule;
   const row = newSession({ id, project, agent: definition.agent, cwd, title, node, createdAt: draft.now });
   draft.add({ do: 'insertSession', row });
+  draft.tell({ type: 'session.state', rootId: null, sessionId: id, data: { state: row.state } });
   return id;
 }
 

@@ -4,7 +4,7 @@ import { reasonCode } from '../ledger/occurrence.ts';
 import type { Asking } from '../ledger/questions.ts';
 import { ask } from '../ledger/questions.ts';
 import type { Schedule } from '../ledger/schedule.ts';
-import { wakeDependents } from './dependents.ts';
+import { dependencyOf, wakeDependents } from './dependents.ts';
 
 /** How many open occurrences of a schedule are looked at, apart from those in its line. */
 export const mostOpen = 1_000;
@@ -13,6 +13,7 @@ export const mostOpen = 1_000;
 export function* lookAfter(draft: Draft, schedule: Schedule): Asking<void> {
   yield* wakeDependents(draft, schedule);
   const open = yield* ask('openOccurrences', schedule.id, false, mostOpen);
+  yield* wakeWhatIsMet(draft, schedule, open);
   const [head] = yield* ask('openOccurrences', schedule.id, true, 1);
   if (!head && !open.some(waitsForRun)) return;
   const { overlap } = schedule.definition;
@@ -21,6 +22,17 @@ export function* lookAfter(draft: Draft, schedule: Schedule): Asking<void> {
     if (waitsForRun(row) && (isFree || overlap === 'allow' || overlap === 'cancelOther'))
       draft.wake('occurrence', row.id);
   if (isFree && head?.state === 'waiting') draft.wake('occurrence', head.id);
+}
+
+/** What waited for another schedule, and by an edit waits for it no longer: the end of that one would wake it no more. */
+function* wakeWhatIsMet(draft: Draft, schedule: Schedule, open: readonly Occurrence[]): Asking<void> {
+  const { definition, dependsOn } = schedule;
+  for (const row of open) {
+    if (row.state !== 'waiting' || reasonCode(row.reason) !== 'dependency') continue;
+    const isOpen =
+      dependsOn !== null && (yield* dependencyOf(definition, dependsOn, row.instant)).is === 'open';
+    if (!isOpen) draft.wake('occurrence', row.id);
+  }
 }
 
 /** Whether a run of the schedule is at work, or being begun. `head` is the first of its line. */

@@ -147,6 +147,22 @@ describe('a schedule that runs after another', () => {
     expect(await stage.runsOf(id)).toEqual([]);
   });
 
+  it('that does not run after it any more, by an edit, waits for it no longer', async () => {
+    stage.begin({
+      fate: ({ name }) => ({ tookMs: name === 'import' ? 5 * hour : minute, outcome: 'succeeded' }),
+    });
+    await stage.add('import');
+    await stage.add('fetch', { when: { cron: '15 * * * *', timezone: 'UTC' } });
+    const own = await stage.add('own', after('import'));
+    const other = await stage.add('other', after('import'));
+    await stage.world.runTo(start + 40 * minute);
+    await stage.edit(own, { when: { cron: '30 * * * *', timezone: 'UTC' } });
+    await stage.edit(other, after('fetch'));
+    await stage.world.settle();
+    expect(await stage.world.story(own)).toEqual(['01-01 01:00 after skipped edited']);
+    expect(await stage.world.story(other)).toEqual(['01-01 01:00 after skipped dependency']);
+  });
+
   it('whose deadline passes while it is being begun expires, and blocks nothing', async () => {
     let say: (end: CommandEnd) => void = () => undefined;
     stage.begin({ precondition: () => new Promise((resolve) => (say = resolve)) });
