@@ -1,6 +1,6 @@
 import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
-import { owe } from './notifying.ts';
+import { instantBehind, owe } from './notifying.ts';
 import { ask } from './questions.ts';
 
 /** What is free where the ledger lies, as it was seen. Bytes. */
@@ -23,8 +23,10 @@ export function* noteDisk(command: DiskSeen): Rule<boolean> {
   const wasLow = low !== undefined && (ok === undefined || ok.at < low.at);
   const isLow = freeBytes < (wasLow ? lowBytes * margin : lowBytes);
   if (isLow === wasLow) return draft.done(isLow);
+  const behind = [low, ok];
+  const subject = String(instantBehind(now, behind));
   const text = `${megabytes(freeBytes)} MB are free where the data directory is; the threshold is ${megabytes(lowBytes)} MB.`;
-  yield* owe(draft, { transition: isLow ? 'diskLow' : 'diskOk', subject: String(now), text, to: null });
+  yield* owe(draft, { transition: isLow ? 'diskLow' : 'diskOk', subject, behind, text, to: null });
   draft.tell({
     type: 'alarm',
     rootId: null,

@@ -3,6 +3,7 @@ import { planOf, Scene } from '../../test/ledger/scene.ts';
 import { deciding, occurrence, schedule } from '../store/conformance/rows.ts';
 import type { RunId, SessionId } from '../base/ids.ts';
 import { Draft } from './decision.ts';
+import { noteDisk } from './disk.ts';
 import type { Waiting } from './execution.ts';
 import type { Notification } from './notification.ts';
 import { owe } from './notifying.ts';
@@ -128,6 +129,37 @@ describe('a schedule that has failed', () => {
       expect(await scene.advance(run)).toBe('ended');
     }
     expect(told(scene).map(({ transition }) => transition)).toEqual(['failed', 'recovered', 'failed']);
+  });
+});
+
+describe('a clock that was set back', () => {
+  it('makes nobody hear twice that a schedule has recovered', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    for (const how of ['ill', 'well', 'well', 'ill', 'well'] as const) {
+      const run = await scheduled(scene, session, ['ops']);
+      await scene.advance(run, 0);
+      if (how === 'ill') await scene.fails(session, await scene.runs(session));
+      else await scene.ends(session, await scene.runs(session));
+      if (how === 'ill') scene.model.clock.jump(3_600_000);
+      expect(await scene.advance(run)).toBe('ended');
+      if (how === 'ill') scene.model.clock.jump(-3_600_000);
+    }
+    const transitions = told(scene).map(({ transition }) => transition);
+    expect(transitions.sort()).toEqual(['failed', 'failed', 'recovered', 'recovered']);
+  });
+
+  it('makes nobody hear twice that the disk has room again', async () => {
+    const scene = new Scene();
+    const look = async (now: number, freeBytes: number): Promise<boolean> => {
+      const seen = await scene.model.store.decide(() => noteDisk({ now, freeBytes, lowBytes: 1_000 }));
+      return seen.ok && seen.value;
+    };
+    const isLow = [await look(90_000, 10), await look(1_000, 9_000), await look(2_000, 9_000)];
+    isLow.push(await look(3_000, 10), await look(4_000, 10));
+    expect(isLow).toEqual([true, false, false, true, true]);
+    const rows = scene.model.store.snapshot().notifications;
+    expect(rows.map(({ transition }) => transition).sort()).toEqual(['diskLow', 'diskLow', 'diskOk']);
   });
 });
 

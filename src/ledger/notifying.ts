@@ -15,7 +15,10 @@ const longestName = 200;
 export type Owed = Pick<Notification, 'transition' | 'subject' | 'to'> &
   Partial<
     Pick<Notification, 'project' | 'name' | 'code' | 'text' | 'rootId' | 'sessionId' | 'runId' | 'scheduleId'>
-  >;
+  > & {
+    /** It comes behind these, also where the clock was set back since: the last one says how things are. */
+    readonly behind?: readonly (Notification | undefined)[];
+  };
 
 /**
  * Owes people the news of a transition, in the transaction that makes it. `subject` says what it happened to and which time
@@ -39,9 +42,14 @@ export function* owe(draft: Draft, owed: Owed): Asking<void> {
     scheduleId: owed.scheduleId ?? null,
     to: owed.to,
     state: isForNobody ? 'addressed' : 'owed',
-    at: draft.now,
+    at: instantBehind(draft.now, owed.behind),
   };
   if (draft.notify(row) && !isForNobody) draft.wake('notification', id);
+}
+
+/** Now, or, where one of these is later by a clock that was set back since, the first instant behind them. */
+export function instantBehind(now: number, behind: Owed['behind'] = []): number {
+  return Math.max(now, ...behind.map((row) => (row ? row.at + 1 : now)));
 }
 
 /** Half a character at the end would come back from the database as another one. */
@@ -77,10 +85,8 @@ export function* oweVerdict(
 ): Asking<void> {
   if (run.ownerId !== null || end.outcome === 'cancelled') return;
   const isFailed = end.outcome === 'failed';
-  if (!isFailed) {
-    if (run.scheduleId === null) return;
-    if ((yield* ask('lastVerdictOf', run.scheduleId))?.transition !== 'failed') return;
-  }
+  const last = run.scheduleId === null ? undefined : yield* ask('lastVerdictOf', run.scheduleId);
+  if (!isFailed && last?.transition !== 'failed') return;
   // A run that goes on after its end may fail again: by another message.
   const subject = run.currentId === null ? run.id : `${run.id}:${run.currentId}`;
   yield* owe(draft, {
@@ -89,6 +95,7 @@ export function* oweVerdict(
     ...(yield* aboutRun(run)),
     sessionId: run.sessionId,
     rootId: run.currentId,
+    behind: [last],
     ...(isFailed ? { code: end.code, text: end.text } : {}),
   });
 }
