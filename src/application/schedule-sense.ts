@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { ask } from '../ledger/questions.ts';
+import type { Schedule } from '../ledger/schedule.ts';
 import type { Answer } from '../api/ports.ts';
 import { joinPath, sayIssues } from '../contract/issues.ts';
 import type { InputIssue } from '../contract/issues.ts';
@@ -20,11 +21,12 @@ export async function refusalOfInput(
   options: { readonly others?: 'kept' | 'not from files' } = {},
 ): Promise<Extract<Answer<never>, { ok: false }> | undefined> {
   const { agents } = context;
+  const known = await context.store.read(() => ask('schedulesOf', project));
   const found = checkSchedules(said, {
     agents: agents.list().map(({ profile }) => profile.name),
     refusalOfBudget: (agent, budget) => refusalOfBudgets(agents, agent, [budgetOf(budget)])?.message,
     targets: context.targets(),
-    others: await othersOf(context, project, options.others ?? 'kept'),
+    others: othersOf(known, options.others ?? 'kept'),
   });
   const issues = found.map(
     ({ path: [name, ...rest], ...issue }): InputIssue => ({
@@ -32,17 +34,24 @@ export async function refusalOfInput(
       path: joinPath(root === '' ? rest : [root, name, ...rest]),
     }),
   );
-  issues.push(...(await directoryIssues(said, root)));
+  issues.push(...(await directoryIssues(said, known, root)));
   if (issues.length === 0) return undefined;
   return { ok: false, code: 'INVALID_INPUT', message: `${sayIssues(issues)}.`, data: { issues } };
 }
 
+/**
+ * The directories that are not there. One that a schedule has already is no mistake of whoever says the same again: a disk
+ * that is not mounted keeps no server from its other schedules, and what is due meanwhile is skipped, with a notification.
+ */
 async function directoryIssues(
   said: Readonly<Record<string, ScheduleInput>>,
+  known: readonly Schedule[],
   root: '' | 'schedules',
 ): Promise<InputIssue[]> {
+  const before = new Map(known.map(({ name, definition }) => [name, definition.cwd]));
   const issues = await Promise.all(
     Object.entries(said).map(async ([name, { cwd }]): Promise<InputIssue[]> => {
+      if (before.get(name) === cwd) return [];
       const isThere = await stat(cwd).then(
         (found) => found.isDirectory(),
         () => false,
@@ -56,12 +65,10 @@ async function directoryIssues(
 }
 
 /** The other schedules of the project, by the one that each runs after; those of a file are replaced by an apply. */
-async function othersOf(
-  { store }: SchedulingContext,
-  project: string,
+function othersOf(
+  known: readonly Schedule[],
   which: 'kept' | 'not from files',
-): Promise<ReadonlyMap<string, string | null>> {
-  const known = await store.read(() => ask('schedulesOf', project));
+): ReadonlyMap<string, string | null> {
   const others = known.filter(({ origin }) => which === 'kept' || origin !== 'file');
   return new Map(
     others.map(({ name, definition: { when } }) => [name, 'after' in when ? when.after.schedule : null]),

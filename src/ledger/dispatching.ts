@@ -12,6 +12,8 @@ export const groupWindowMs = 2_000;
 export const largestGroup = 500;
 /** How long a group is tried before it is given up, counted from its oldest notification. Milliseconds. */
 export const giveUpAfterMs = 24 * 3_600_000;
+/** And at least so often: a machine that slept for longer than a day has tried nothing meanwhile. */
+const fewestAttempts = 8;
 /** What waits longer than any back-off was begun by a clock that was ahead, and is not waited for. Milliseconds. */
 const longestWaitMs = 2 * 3_600_000;
 /** Most groups of one target that wait for another attempt; what is owed meanwhile goes together later. */
@@ -143,7 +145,8 @@ export function* groupFailed(command: GroupFailed): Rule<'later' | 'givenUp' | '
   const members = yield* ask('dispatchesOf', command.leadId);
   const lead = members.find((row) => row.id === command.leadId);
   if (lead?.state !== 'sending') return draft.done<'later' | 'givenUp' | 'over'>('over');
-  if (!command.isFinal && now - lead.owedAt < giveUpAfterMs) {
+  const isLongEnough = now - lead.owedAt >= giveUpAfterMs && lead.attempt + 1 >= fewestAttempts;
+  if (!command.isFinal && !isLongEnough) {
     const notBefore = now + command.delayMs;
     const set = { attempt: lead.attempt + 1, notBefore, error };
     draft.add({ do: 'patchDispatch', id: lead.id, set });

@@ -101,6 +101,11 @@ describe('an ended run that is rerun from a message', () => {
     expect(await scene.refused(rerun(scene, first.id, 0))).toBe('OVERLAP');
     await scene.do({ rule: 'cancelRun', command: { now: scene.now, id: second.id } });
     await scene.advance(second);
+    const claimed = occurrence(3, nightly.id, { state: 'claimed' });
+    await scene.model.store.decide(deciding([{ do: 'insertOccurrence', row: claimed }]));
+    expect(await scene.refused(rerun(scene, first.id, 0))).toBe('OVERLAP');
+    const given = { state: 'skipped', reason: 'stopped', decidedAt: scene.now } as const;
+    await scene.model.store.decide(deciding([{ do: 'patchOccurrence', id: claimed.id, set: given }]));
     expect(await scene.do(rerun(scene, first.id, 0))).toEqual({ from: 0 });
   });
 

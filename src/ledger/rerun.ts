@@ -1,4 +1,5 @@
-import type { RunId } from '../base/ids.ts';
+import type { RunId, ScheduleId } from '../base/ids.ts';
+import { idAs } from '../base/ids.ts';
 import { budgetLeft, isUsedUp, spentBy } from './attempts.ts';
 import type { Refusal, Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
@@ -91,10 +92,10 @@ function* refusalOfRerun(run: Run, workspace: PreparedWorkspace | undefined): As
     return refuse('SESSION_STOPPED', message, { sessionId: session.id });
   }
   const schedule = scheduleId === null ? undefined : yield* ask('schedule', scheduleId);
-  const [other] = scheduleId === null ? [] : yield* ask('liveRunsOf', scheduleId);
-  if (other && schedule?.definition.overlap !== 'allow') {
-    const message = `Run ${other.id} of the same schedule is at work; cancel it first, or wait.`;
-    return refuse('OVERLAP', message, { runId: other.id, scheduleId });
+  const other = schedule && (yield* atWork(schedule.id));
+  if (other && schedule.definition.overlap !== 'allow') {
+    const message = `Run ${other} of the same schedule is at work; cancel it first, or wait.`;
+    return refuse('OVERLAP', message, { runId: other, scheduleId });
   }
   const worked = yield* ask('workspace', id);
   if (worked?.left?.what === 'removed' && !workspace) {
@@ -107,6 +108,19 @@ function* refusalOfRerun(run: Run, workspace: PreparedWorkspace | undefined): As
     state,
   });
 }
+
+/** A run of a schedule that is at work, or that is being begun: by the name that it will have. */
+function* atWork(scheduleId: ScheduleId): Asking<RunId | undefined> {
+  const [live] = yield* ask('liveRunsOf', scheduleId);
+  if (live) return live.id;
+  for (const inTurn of [false, true])
+    for (const { id, state } of yield* ask('openOccurrences', scheduleId, inTurn, mostOpen))
+      if (state === 'claimed') return idAs('run', id);
+  return undefined;
+}
+
+/** How many open occurrences of a schedule are looked at. */
+const mostOpen = 1_000;
 
 /** What said how it ended is cleared: a person wants it to go on, whatever they wanted before. */
 function* beginAgain(

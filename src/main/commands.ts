@@ -43,13 +43,13 @@ export function createCommands(options: CommandOptions): CommandRunner {
         else if (event.type === 'exited') tell({ exitCode: null, output: event.reason });
       };
       const opened = await options.driver.open(request(id, command, cwd, emit));
-      if (!opened.ok) return { exitCode: null, output: opened.message };
+      if (!opened.ok) return { exitCode: null, isUnstarted: true, output: opened.message };
       const { conversation } = opened;
       running.set(id, conversation);
       try {
         if ((await conversation.evidence(id)).state === 'absent') {
           const sent = await conversation.start({ id, text: '' });
-          if (sent.outcome === 'refused') return { exitCode: null, output: sent.reason };
+          if (sent.outcome === 'refused') return { exitCode: null, isUnstarted: true, output: sent.reason };
         }
         return await (signal ? untilStopped(ended, signal) : ended);
       } finally {

@@ -132,6 +132,17 @@ describe('the outbox', () => {
     );
   });
 
+  it('does not give up what it could not try since the machine slept', async () => {
+    ops.reply = 500;
+    await outbox.owe({ subject: 'old' });
+    await outbox.rest();
+    outbox.clock.stall(48 * hour);
+    await outbox.pass(() => ops.received.length >= 2, 500, hour);
+    expect(outbox.alarms).toEqual([]);
+    ops.reply = 200;
+    await outbox.pass(() => outbox.statesOf('ops')[0] === 'sent', 30_000, hour);
+  });
+
   it('tries ever more seldom, at most every hour, and for as long as it is asked to wait', async () => {
     ops.reply = 503;
     await outbox.owe({ subject: 'a' });

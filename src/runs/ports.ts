@@ -47,6 +47,8 @@ export interface CommandRunner {
 export interface CommandEnd {
   /** Null when a signal ended it, or when it could not be started. */
   readonly exitCode: number | null;
+  /** It never ran, and `output` says why. */
+  readonly isUnstarted?: true;
   /** The last lines of what it printed, bounded. */
   readonly output: string;
 }

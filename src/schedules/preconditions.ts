@@ -44,7 +44,10 @@ export class Preconditions {
   }
 }
 
-function refusalOf({ exitCode, output }: CommandEnd): string {
+function refusalOf({ exitCode, output, isUnstarted }: CommandEnd): string {
+  // Nobody has said no: something is wrong, and people are told.
+  if (isUnstarted)
+    return `dispatch: the precondition could not be started: ${output.trim().slice(-toldChars)}`;
   const how = exitCode === null ? 'it left no exit code' : `exit code ${exitCode}`;
   const said = output.trim().split('\n').slice(-toldLines).join('\n').slice(-toldChars);
   return said === '' ? `precondition: ${how}` : `precondition: ${how}: ${said}`;

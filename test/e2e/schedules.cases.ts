@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Bench, shellAgent } from './bench.ts';
@@ -143,6 +143,16 @@ export function configuredCases(): void {
       // The template was filled in.
       const [day] = readFileSync(join(bench.directory, 'work', 'ran'), 'utf8').split('\n');
       expect(day).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+      // A directory that is gone, as with a disk, keeps no server from its other schedules.
+      await bench.kill();
+      rmSync(join(bench.directory, 'work'), { recursive: true });
+      expect(await bench.start()).toBeUndefined();
+      const skipped = await waitFor('one is skipped', async () => {
+        const query = { state: 'skipped' } as const;
+        const found = await bench.client.call('listOccurrences', { id: 'often', query });
+        return found.items.find(({ reason }) => reason?.startsWith('dispatch: '));
+      });
+      expect(skipped.reason).toContain('does not exist');
     } finally {
       await bench.close();
     }

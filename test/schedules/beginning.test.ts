@@ -24,6 +24,17 @@ describe('a precondition', () => {
     expect((await stage.world.story(id)).at(-1)).toBe('01-01 01:30 manual ran');
   });
 
+  it('that could not be started has not said no: people are told', async () => {
+    const output = 'the working directory /work does not exist';
+    stage.begin({ precondition: () => ({ exitCode: null, isUnstarted: true, output }) });
+    const id = await stage.add('careful', { onlyIf: 'true' });
+    await stage.world.runTo(start + hour);
+    expect((await stage.world.occurrences(id))[0]?.reason).toBe(
+      `dispatch: the precondition could not be started: ${output}`,
+    );
+    expect(stage.told('missed')).toHaveLength(1);
+  });
+
   it('survives a restart: the occurrence is begun once', async () => {
     let say: (end: CommandEnd) => void = () => undefined;
     const asked: string[] = [];
