@@ -47,7 +47,7 @@ export function createScheduleQueries(context: ApplicationContext): ScheduleQuer
       return row && nextOf(row, clock.now(), count);
     },
     async occurrences(id, { state, cursor, limit = defaultLimit }) {
-      if (cursor !== undefined && !/^-?\d{1,16}$/.test(cursor)) throw invalidCursor(cursor);
+      if (cursor !== undefined && !isInstantCursor(cursor)) throw invalidCursor(cursor);
       const row = await scheduleOf(id);
       if (!row) return { items: [] };
       const { items, next } = await views.occurrences({ scheduleId: id, state, cursor, limit });
@@ -55,6 +55,11 @@ export function createScheduleQueries(context: ApplicationContext): ScheduleQuer
     },
     runs: (id, filter) => runsPage(context, filter, id),
   };
+}
+
+// What is no safe integer, the database would not take.
+function isInstantCursor(cursor: string): boolean {
+  return /^-?\d{1,16}$/.test(cursor) && Number.isSafeInteger(Number(cursor));
 }
 
 function after(next: string | undefined): Pick<Page<unknown>, 'nextCursor'> {

@@ -30,6 +30,13 @@ describe('a YAML file', () => {
     });
   });
 
+  it('with very many mistakes tells the first of them, soon, and that there may be more', () => {
+    const problems = problemsOf(`agent: demo\nmessages:\n${'  - {txt: one}\n'.repeat(2_000)}`);
+    expect(problems).toHaveLength(50);
+    expect(problems.at(-1)).toMatchObject({ line: 52, nearest: 'text' });
+    expect(describeProblems(problems)).toContain('At most 50 mistakes are told at once.');
+  });
+
   it('with a misspelt key names file, line, column, key and the nearest valid key', () => {
     const [problem, ...rest] = problemsOf(
       'agent: demo\nmessages:\n  - one\n  - text: two\n    timeuot: 2h\n',

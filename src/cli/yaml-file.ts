@@ -46,7 +46,9 @@ export function parseYaml<S extends z.ZodType>(
   if (!read.ok) return read;
   const parsed = schema.safeParse(read.value ?? whenEmpty ?? null);
   if (parsed.success) return { ok: true, value: parsed.data };
-  const problems = schemaProblems(source, schema, flattenIssues(parsed.error.issues));
+  // Twice as many issues as are told, since one mistake may be several of them.
+  const issues = flattenIssues(parsed.error.issues).slice(0, 2 * mostProblems);
+  const problems = schemaProblems(source, schema, issues).slice(0, mostProblems);
   const [worst, ...others] = problems;
   return { ok: false, problems: [worst ?? problemAt(source, 0, '', 'the file is not valid'), ...others] };
 }
@@ -113,7 +115,8 @@ function pathOf(key: string): string[] | undefined {
 
 /** The problems as text for a person: one paragraph each, with the excerpt. */
 export function describeProblems(problems: readonly YamlProblem[]): string {
-  return problems.map(describeProblem).join('\n\n');
+  const more = `At most ${mostProblems} mistakes are told at once.`;
+  return [...problems.map(describeProblem), ...(problems.length < mostProblems ? [] : [more])].join('\n\n');
 }
 
 /** The error to throw for a file with problems: its data is that of the first one, its message shows all. */
@@ -131,6 +134,8 @@ interface Source {
 }
 
 const longestExcerpt = 100;
+/** How many mistakes of a file are told: the first ones. Each takes milliseconds to find its place and what was meant. */
+const mostProblems = 50;
 // The library's own warnings would go to stderr past us.
 const yamlOptions = { prettyErrors: false, uniqueKeys: true, logLevel: 'error' } as const;
 

@@ -32,3 +32,14 @@ it('a command that an earlier server started is ended, though nobody has looked 
   expect(isAlive(pid)).toBe(false);
   expect((await ended).exitCode).not.toBe(0);
 }, 60_000);
+
+it('a command that has ended is forgotten with all that it printed', async () => {
+  const id = 'exe_01K0000000000000000000DEAD' as ExecutionId;
+  const check = newExecution(0, null, 'none', { id, kind: 'step', name: 'check' });
+  const commands = commandsOfOneServer();
+  expect(await commands.run(check, 'echo no; exit 3', directory)).toEqual({ exitCode: 3, output: 'no' });
+  expect(existsSync(join(directory, id))).toBe(true);
+  await commands.forget(id);
+  expect(existsSync(join(directory, id))).toBe(false);
+  await commands.forget(id);
+}, 60_000);

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { StemmaError } from '../base/errors.ts';
 import type { ExecutionId } from '../base/ids.ts';
 import { idAs, isId } from '../base/ids.ts';
@@ -66,6 +67,8 @@ export function createCommands(options: CommandOptions): CommandRunner {
       if (!opened.ok) return opened.code === 'NOT_RUNNING' ? 'dead' : 'unkillable';
       return opened.conversation.end();
     },
+    // What cannot be removed takes room, and nothing else.
+    forget: (id) => rm(options.directory(id), { recursive: true, force: true }).catch(() => undefined),
   };
 }
 

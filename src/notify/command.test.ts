@@ -68,6 +68,8 @@ describe('a command', () => {
 
   it('that does not exist is no crash', async () => {
     expect(await run(['no-such-program-here'])).toMatchObject({ ok: false, kind: 'down' });
+    const told = { ok: false, kind: 'down', message: 'the command cannot be run (ENOTDIR)' };
+    expect(await run(['/etc/passwd/no-directory'])).toEqual(told);
   });
 
   it('that hangs is ended at its time limit, with everything in its group', async () => {

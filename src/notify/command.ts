@@ -23,17 +23,30 @@ export function commandTarget(
   const [program = '', ...args] = typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
   return {
     send(message, signal) {
-      const child = spawn(program, args, {
-        cwd: parts.directory,
-        env: environmentOf(message, parts),
-        detached: true,
-        stdio: ['pipe', 'ignore', 'pipe'],
-      });
+      const child = started(program, args, { cwd: parts.directory, env: environmentOf(message, parts) });
+      if (child instanceof Error) return Promise.resolve(notRun(child));
       child.stdin?.on('error', () => undefined);
       child.stdin?.end(`${JSON.stringify(cloudEventOf(message, parts.places()))}\n`);
       return endOf(child, timeout, parts, signal);
     },
   };
+}
+
+// Some of what is wrong with a program is told by an event, the rest (ENOTDIR, E2BIG) is thrown.
+function started(
+  program: string,
+  args: readonly string[],
+  options: { readonly cwd: string; readonly env: Record<string, string> },
+): ChildProcess | Error {
+  try {
+    return spawn(program, args, { ...options, detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown : new Error(String(thrown));
+  }
+}
+
+function notRun({ code, message }: NodeJS.ErrnoException): Attempt {
+  return { ok: false, kind: 'down', message: `the command cannot be run (${code ?? message})` };
 }
 
 function environmentOf(message: Message, parts: SendingParts): Record<string, string> {
@@ -80,9 +93,7 @@ function endOf(
     child.stderr?.on('data', (chunk: Buffer) => {
       said = Buffer.concat([said, chunk]).subarray(-keptBytes);
     });
-    child.on('error', (error: NodeJS.ErrnoException) =>
-      end({ ok: false, kind: 'down', message: `the command cannot be run (${error.code ?? error.message})` }),
-    );
+    child.on('error', (error) => end(notRun(error)));
     // Not `close`: what it started may hold its standard error open for ever.
     child.on('exit', (code, killedBy) => {
       if (code === 0) return end({ ok: true });

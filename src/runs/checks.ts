@@ -25,6 +25,7 @@ export async function runCheck(context: RunsContext, messageId: ExecutionId): Pr
       ending: { state: isYes ? 'succeeded' : 'failed', result: end.output, error },
     }),
   );
+  await commands.forget(check.id);
 }
 
 /** How much of what a check printed is told with its refusal: the end of it, where the reason usually is. */

@@ -41,6 +41,11 @@ export interface CommandRunner {
   ): Promise<CommandEnd>;
   /** Ends its process group; harmless when there is none. */
   end(id: CommandSubject): Promise<'dead' | 'unkillable'>;
+  /**
+   * Removes what is kept of a command that has ended, with all that it printed. Only when what came of it is committed: from
+   * then on nothing is known of it, and it could be run again. Harmless when there is none; never rejects.
+   */
+  forget(id: CommandSubject): Promise<void>;
 }
 
 /** How a command ended. */

@@ -26,8 +26,7 @@ export class Preconditions {
     { onlyIf, cwd }: Pick<ScheduleDefinition, 'onlyIf' | 'cwd'>,
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    const isByItself = occurrence.trigger === 'time' || occurrence.trigger === 'after';
-    if (onlyIf === undefined || !isByItself) return undefined;
+    if (onlyIf === undefined || !isByItself(occurrence)) return undefined;
     const { commands, clock } = this.#context;
     let isLate = false;
     const cancelTimer = clock.after(longestMs, () => {
@@ -42,6 +41,20 @@ export class Preconditions {
       cancelTimer();
     }
   }
+
+  /** Ends what the command left running, and forgets it: what came of it is committed. */
+  async clear(
+    occurrence: Pick<Occurrence, 'id' | 'trigger'>,
+    { onlyIf }: Pick<ScheduleDefinition, 'onlyIf'>,
+  ): Promise<void> {
+    if (onlyIf === undefined || !isByItself(occurrence)) return;
+    const { commands } = this.#context;
+    if ((await commands.end(occurrence.id)) === 'dead') await commands.forget(occurrence.id);
+  }
+}
+
+function isByItself({ trigger }: Pick<Occurrence, 'trigger'>): boolean {
+  return trigger === 'time' || trigger === 'after';
 }
 
 function refusalOf({ exitCode, output, isUnstarted }: CommandEnd): string {

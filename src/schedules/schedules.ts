@@ -103,10 +103,11 @@ export class Schedules {
     if (prepared === undefined) return;
     if ('reason' in prepared) {
       await store.decide(() => giveUp({ now: clock.now(), id, reason: prepared.reason }));
-      return;
+      return this.#preconditions.clear(occurrence, schedule.definition);
     }
     const command = { id, revision: schedule.revision, node, workspace: prepared.workspace };
     const begun = await store.decide(() => begin({ ...command, now: clock.now() }));
+    await this.#preconditions.clear(occurrence, schedule.definition);
     // By what it says now, from the beginning.
     if (begun.ok && begun.value.as === 'changed') await this.#owe(id, 0);
   }

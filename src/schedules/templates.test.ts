@@ -98,6 +98,10 @@ describe('a mistake in a template', () => {
   });
 });
 
+it('of which there are very many are told in part, and soon', () => {
+  expect(issuesOf('{{a}}'.repeat(200_000))).toHaveLength(20);
+});
+
 describe('every text', () => {
   const anyText = fc.string({
     unit: fc.constantFrom('{', '}', '\\', 'a', ' ', '\n', 'date', '{{', '}}'),

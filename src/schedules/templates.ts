@@ -48,6 +48,8 @@ export type Rendered =
 
 /** How long a result or a file may be that is put into a message, in UTF-16 units. */
 const longestValue = 100_000;
+/** How many issues of one text are told. A text that is no template at all may be full of braces. */
+const mostIssues = 20;
 /** How long a message may become. The same bound as for one that is sent by hand. */
 const longestText = 1_000_000;
 
@@ -58,14 +60,15 @@ const variable = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
  * Takes a message apart: `{{scheduledFor}}`, `{{date}}`, `{{previous.result}}`, `{{env.NAME}}`, `{{file:PATH}}`; `\{{` stands
- * for two braces. Names that are not known are issues, because a message with a gap in it costs a night.
+ * for two braces. Names that are not known are issues, because a message with a gap in it costs a night; at most `mostIssues` of them are told.
  */
 export function parseTemplate(text: string): ParsedTemplate {
   const parts: TemplatePart[] = [];
   const issues: TemplateIssue[] = [];
   let literal = '';
   let at = 0;
-  for (let open = text.indexOf('{{'); open >= 0; open = text.indexOf('{{', at)) {
+  const nextOpen = (): number => (issues.length < mostIssues ? text.indexOf('{{', at) : -1);
+  for (let open = nextOpen(); open >= 0; open = nextOpen()) {
     literal += text.slice(at, open);
     if (open > at && text[open - 1] === '\\') {
       literal = `${literal.slice(0, -1)}{{`;

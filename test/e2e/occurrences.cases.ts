@@ -1,10 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Occurrence, Schedule } from '../../src/contract/schedule.ts';
 import { Bench } from './bench.ts';
 import type { Scenarios } from './scenario.ts';
 import type { Scene } from './scene.ts';
 import { type ScriptedAgent, on, until } from './script-words.ts';
+import { waitFor } from './wait-for.ts';
 import { worker } from './worker.ts';
 
 /** An agent whose work lasts until the directory has a file. */
@@ -69,6 +71,8 @@ export function occurrenceCases({ scenario }: Scenarios): void {
       await put(s, { at: soon(), ...said }, name);
       const row = await occurrenceThat(s, name, ({ state }) => state === 'skipped');
       expect(row.reason).toBe('precondition: exit code 3: nothing new');
+      const kept = join(s.bench.dataDir, 'commands', row.id);
+      await waitFor('what it printed to be gone', () => !existsSync(kept), { withinMs: 20_000 });
       const behind = await occurrenceThat(s, after, ({ state }) => state === 'skipped');
       expect(behind).toMatchObject({ instant: row.instant, trigger: 'after' });
       expect((await s.client.call('getSchedule', { id: name })).lastRun).toBeUndefined();
@@ -77,6 +81,8 @@ export function occurrenceCases({ scenario }: Scenarios): void {
     scenario('a schedule runs after another one, for the same instant', async (s) => {
       const name = await put(s, { ...never, messages: ['Import.'] });
       const after = await put(s, { after: { schedule: name }, messages: ['Report.'] });
+      const beyond = { id: name, query: { cursor: '9999999999999999' } };
+      await expect(s.client.call('listOccurrences', beyond)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
       await put(s, { at: soon(), messages: ['Import.'] }, name);
       const report = await occurrenceThat(s, after, ({ state }) => state === 'ran');
       const imported = await occurrenceThat(s, name, ({ state }) => state === 'ran');

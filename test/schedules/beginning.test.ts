@@ -19,6 +19,9 @@ describe('a precondition', () => {
       reason: 'precondition: exit code 1: looking\nnothing new',
     });
     expect(await stage.runsOf(id)).toEqual([]);
+    // What it left running is ended, and what it printed is kept nowhere else.
+    expect(stage.world.ended).toHaveLength(1);
+    expect(stage.world.forgotten).toEqual(stage.world.ended);
     await stage.trigger(id);
     await stage.world.settle();
     expect((await stage.world.story(id)).at(-1)).toBe('01-01 01:30 manual ran');
@@ -49,6 +52,7 @@ describe('a precondition', () => {
     await stage.world.runTo(start + 30 * minute);
     expect(await stage.world.story(id)).toEqual(['01-01 01:00 claimed']);
     await stage.restart();
+    expect(stage.world.forgotten).toEqual([]);
     expect(asked).toEqual(['true', 'true']);
     say({ exitCode: 0, output: '' });
     await stage.world.settle();
@@ -81,6 +85,8 @@ describe('a precondition', () => {
     ends[0]?.({ exitCode: 0, output: '' });
     await stage.world.settle();
     expect(asked).toEqual(['old', 'new']);
+    // Or the end of the old one would be the answer of the new one.
+    expect(stage.world.forgotten).toHaveLength(1);
     ends[1]?.({ exitCode: 1, output: '' });
     await stage.world.settle();
     expect(await stage.world.story(id)).toEqual(['01-01 01:00 skipped precondition']);

@@ -54,6 +54,7 @@ export class World {
   readonly owner: CountingOwner;
   readonly reports: string[] = [];
   readonly ended: string[] = [];
+  readonly forgotten: string[] = [];
   readonly #stopHearing: () => void;
   /** What was owed while its handler ran, by kind and target. */
   readonly #heard = new Map<string, WakeRow>();
@@ -89,6 +90,7 @@ export class World {
           this.ended.push(id);
           return 'dead';
         },
+        forget: async (id) => void this.forgotten.push(id),
       },
     });
     this.#stopHearing = store.onCommit(({ wakes }) => {

@@ -78,6 +78,8 @@ export class Programs {
         if (program) program.state = 'told';
         return 'dead';
       },
+      // Nobody asks for it again.
+      forget: async () => undefined,
     };
   }
 
