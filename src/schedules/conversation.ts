@@ -31,12 +31,12 @@ export function* conversationOf(
   const isSame = kept && kept.agent === schedule.definition.agent && kept.cwd === place.cwd;
   if (isSame && kept.state === 'stopped')
     return { reason: `session: ${kept.id} was stopped; a message to it starts it again` };
-  const why = kept && isSame ? yield* whyRotate(draft.now, kept, mode.rotate) : undefined;
+  const why = kept && isSame ? yield* whyEnd(draft.now, schedule, kept, mode.rotate) : undefined;
   if (isSame && why === undefined) return { sessionId: kept.id };
   const sessionId = open(draft, schedule, occurrence, place);
   draft.add({ do: 'patchSchedule', id: schedule.id, set: { sessionId } });
-  if (why === undefined) return { sessionId };
-  const opening = yield* openingOf(schedule, why);
+  if (!kept || why === undefined) return { sessionId };
+  const opening = yield* openingOf(kept, why);
   return opening === undefined ? { sessionId } : { sessionId, opening };
 }
 
@@ -52,6 +52,19 @@ function open(
   draft.add({ do: 'insertSession', row });
   draft.tell({ type: 'session.state', rootId: null, sessionId: id, data: { state: row.state } });
   return id;
+}
+
+/** Why a kept conversation gives way to a new one, if so. One that is gone would fail every run from now on. */
+function* whyEnd(
+  now: number,
+  schedule: Schedule,
+  kept: Session,
+  rotate: SessionRotation | undefined,
+): Asking<string | undefined> {
+  const last = yield* ask('lastRunOf', schedule.id);
+  if (last?.sessionId === kept.id && last.outcomeCode === 'SESSION_GONE')
+    return 'its agent does not have it any more';
+  return yield* whyRotate(now, kept, rotate);
 }
 
 /** Which bound a kept conversation has reached, in words. */
@@ -73,10 +86,8 @@ function* whyRotate(
 }
 
 /** The last answer of the conversation that ends, for the one that begins. Braces in it are no templates. */
-function* openingOf(schedule: Schedule, why: string): Asking<string | undefined> {
-  const last = yield* ask('lastRunOf', schedule.id);
-  const message = last?.currentId ? yield* ask('execution', last.currentId) : undefined;
-  const answer = message?.result?.trim();
+function* openingOf(kept: Session, why: string): Asking<string | undefined> {
+  const answer = (yield* ask('lastAnswer', kept.id, null))?.trim();
   if (!answer) return undefined;
   const told = answer.length > carriedLength ? `…${answer.slice(-carriedLength)}` : answer;
   return `A conversation before this one was ended, since ${why}. Its last answer was:\n\n${told.replaceAll('{{', '\\{{')}`;

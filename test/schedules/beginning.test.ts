@@ -236,6 +236,28 @@ describe('the conversation of a schedule', () => {
     );
   });
 
+  it('that its agent has lost gives way to a new one, which is told its last answer', async () => {
+    const id = await stage.add('keep', { session: { mode: 'keep' } });
+    await stage.world.runTo(start + 2 * hour);
+    const [first, lost] = await stage.runsOf(id);
+    if (!first || !lost) throw new Error('no runs');
+    expect(lost.sessionId).toBe(first.sessionId);
+    await stage.store.decide(
+      deciding([
+        ...registering(execution(1, null, { kind: 'message', runsIn: first.sessionId })),
+        settling(1, { result: 'Looked at 3 of 5.' }),
+        { do: 'patchRun', id: lost.id, set: { outcome: 'failed', outcomeCode: 'SESSION_GONE' } },
+      ]),
+    );
+    await stage.world.runTo(start + 4 * hour);
+    const [next, after] = (await stage.runsOf(id)).slice(2);
+    expect(next?.sessionId).not.toBe(first.sessionId);
+    expect(after?.sessionId).toBe(next?.sessionId);
+    expect(next?.plan[0]?.text).toBe(
+      'A conversation before this one was ended, since its agent does not have it any more. Its last answer was:\n\nLooked at 3 of 5.\n\ngo',
+    );
+  });
+
   it('that a person stopped stays stopped, and its schedule says so', async () => {
     const id = await stage.add('keep', { session: { mode: 'keep' } });
     await stage.world.runTo(start + hour);
