@@ -6,7 +6,7 @@ import { ask } from '../ledger/questions.ts';
 import type { Schedule } from '../ledger/schedule.ts';
 import { dependencyOf, wakeDependents } from './dependents.ts';
 
-/** How many open occurrences of a schedule are looked at, apart from those in its line. */
+/** How many open occurrences of a schedule are looked at: of those in its line, and of the others. */
 export const mostOpen = 1_000;
 
 /** Wakes what may go on now: what waits for a run of this schedule, the first of its line, and what depends on it. */
@@ -14,10 +14,11 @@ export function* lookAfter(draft: Draft, schedule: Schedule): Asking<void> {
   yield* wakeDependents(draft, schedule);
   const open = yield* ask('openOccurrences', schedule.id, false, mostOpen);
   yield* wakeWhatIsMet(draft, schedule, open);
-  const [head] = yield* ask('openOccurrences', schedule.id, true, 1);
+  const line = yield* ask('openOccurrences', schedule.id, true, mostOpen);
+  const [head] = line;
   if (!head && !open.some(waitsForRun)) return;
   const { overlap } = schedule.definition;
-  const isFree = !(yield* isAtWork(schedule, open, head));
+  const isFree = !(yield* isAtWork(schedule, [...line, ...open]));
   for (const row of open)
     if (waitsForRun(row) && (isFree || overlap === 'allow' || overlap === 'cancelOther'))
       draft.wake('occurrence', row.id);
@@ -35,13 +36,9 @@ function* wakeWhatIsMet(draft: Draft, schedule: Schedule, open: readonly Occurre
   }
 }
 
-/** Whether a run of the schedule is at work, or being begun. `head` is the first of its line. */
-function* isAtWork(
-  schedule: Schedule,
-  open: readonly Occurrence[],
-  head: Occurrence | undefined,
-): Asking<boolean> {
-  if (head?.state === 'claimed' || open.some((row) => row.state === 'claimed')) return true;
+/** Whether a run of the schedule is at work, or being begun. */
+function* isAtWork(schedule: Schedule, open: readonly Occurrence[]): Asking<boolean> {
+  if (open.some((row) => row.state === 'claimed')) return true;
   return (yield* ask('liveRunsOf', schedule.id)).length > 0;
 }
 

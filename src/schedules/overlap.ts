@@ -22,7 +22,8 @@ const go: OverlapVerdict = { may: 'go' };
  * newest: older ones are superseded here.
  */
 export function* mayBegin(draft: Draft, schedule: Schedule, row: Occurrence): Asking<OverlapVerdict> {
-  const line = yield* ask('openOccurrences', schedule.id, true, 1);
+  // The one that is being begun need not be the first: a backfill of what is older goes before it.
+  const line = yield* ask('openOccurrences', schedule.id, true, mostOpen);
   const open = yield* ask('openOccurrences', schedule.id, false, mostOpen);
   const claimed = [...line, ...open].filter((other) => other.state === 'claimed' && other.id !== row.id);
   const live = yield* ask('liveRunsOf', schedule.id);

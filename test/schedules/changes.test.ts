@@ -223,6 +223,33 @@ describe('a backfill', () => {
       expect(run.createdAt).toBeGreaterThanOrEqual(begun[i - 1]?.endedAt ?? 0);
   });
 
+  it('of what is older waits for the one that is being begun', async () => {
+    const prepared: (() => void)[] = [];
+    stage.begin({
+      prepare: ({ how, cwd }) =>
+        new Promise((resolve) => {
+          const workspace = { how, from: cwd, path: cwd, lock: null, checkout: null };
+          prepared.push(() => resolve({ ok: true, workspace }));
+        }),
+    });
+    const id = await stage.add('yearly', { when: { cron: '0 0 1 1 *', timezone: 'UTC' } });
+    const backfill = async (year: number): Promise<void> => {
+      await stage.backfill(id, Date.UTC(year, 0, 1), Date.UTC(year, 0, 2));
+      await stage.world.settle();
+    };
+    await backfill(2025);
+    await backfill(2024);
+    expect(await stage.world.story(id)).toEqual([
+      '01-01 00:00 backfill waiting turn',
+      '01-01 00:00 backfill claimed',
+    ]);
+    for (let begun = 0; begun < 2; begun++) {
+      prepared[begun]?.();
+      await stage.world.runTo(stage.clock.now() + 5 * minute);
+    }
+    expect((await stage.world.occurrences(id)).map(({ state }) => state)).toEqual(['ran', 'ran']);
+  });
+
   it('is no way into the future, and has an end', async () => {
     const id = await stage.add('often', { when: { everyMs: 1_000, anchor: 0 } });
     expect(await stage.backfill(id, start, start + hour)).toMatchObject({ code: 'ILLEGAL_STATE' });
