@@ -7,6 +7,8 @@ interface Kept {
   rule: ScheduleRule;
   readonly after: ScheduleId | undefined;
   readonly instants: Set<number>;
+  /** What another one had before this one ran after it: bound only if that row is decided again. */
+  readonly possible: Set<number>;
   isRemoved: boolean;
 }
 
@@ -24,18 +26,17 @@ export class InstantBook {
 
   /** The clock shows this now, and a server looks. */
   look(now: number): void {
-    for (const kept of this.#kept.values())
-      if (!kept.isRemoved && kept.after === undefined) this.#bring(kept.instants, kept.rule, this.#seen, now);
-    for (const kept of this.#kept.values()) {
-      if (kept.isRemoved || kept.after === undefined) continue;
-      const rule = this.#top(kept);
-      if (rule) this.#bring(kept.instants, rule, this.#seen, now);
-    }
+    const live = [...this.#kept.values()].filter((kept) => !kept.isRemoved);
+    // Those that run after others come first: what is new to the first of their chain is not in its book yet.
+    for (const kept of live) if (kept.after !== undefined) this.#bind(kept, now);
+    for (const kept of live)
+      if (kept.after === undefined)
+        for (const at of between(kept.rule, this.#seen, now)) kept.instants.add(at);
     this.#seen = now;
   }
 
   add(id: ScheduleId, rule: ScheduleRule, after?: ScheduleId): void {
-    this.#kept.set(id, { rule, after, instants: new Set(), isRemoved: false });
+    this.#kept.set(id, { rule, after, instants: new Set(), possible: new Set(), isRemoved: false });
   }
 
   edit(id: ScheduleId, rule: ScheduleRule): void {
@@ -49,8 +50,8 @@ export class InstantBook {
   /** Somebody asked for the instants of a range. */
   backfill(id: ScheduleId, from: number, to: number): void {
     const kept = this.#of(id);
-    const rule = kept.after === undefined ? kept.rule : this.#top(kept);
-    if (rule) this.#bring(kept.instants, rule, from - 1, to - 1);
+    const top = this.#top(kept);
+    if (top) for (const at of between(top.rule, from - 1, to - 1)) kept.instants.add(at);
   }
 
   /** In order. */
@@ -58,17 +59,23 @@ export class InstantBook {
     return [...this.#of(id).instants].sort((a, b) => a - b);
   }
 
-  #top(kept: Kept): ScheduleRule | undefined {
-    let top = kept;
-    while (top.after !== undefined) top = this.#of(top.after);
-    return top.isRemoved ? undefined : top.rule;
+  /** Whether there may be a row that need not be there. */
+  mayHave(id: ScheduleId, instant: number): boolean {
+    return this.#of(id).possible.has(instant);
   }
 
-  #bring(into: Set<number>, rule: ScheduleRule, after: number, until: number): void {
-    if ('after' in rule || until <= after) return;
-    const read = parseRule(rule);
-    if (!('rule' in read)) throw new Error(read.problem.message);
-    for (const instant of instantsBetween(read.rule, after, until, 1_000_000)) into.add(instant);
+  /** It has what is new to the first of its chain. */
+  #bind(kept: Kept, now: number): void {
+    const top = this.#top(kept);
+    if (!top) return;
+    for (const at of between(top.rule, this.#seen, now))
+      (top.instants.has(at) ? kept.possible : kept.instants).add(at);
+  }
+
+  #top(kept: Kept): Kept | undefined {
+    let top = kept;
+    while (top.after !== undefined) top = this.#of(top.after);
+    return top.isRemoved ? undefined : top;
   }
 
   #of(id: ScheduleId): Kept {
@@ -76,4 +83,11 @@ export class InstantBook {
     if (!kept) throw new Error(`no schedule ${id}`);
     return kept;
   }
+}
+
+function between(rule: ScheduleRule, after: number, until: number): number[] {
+  if ('after' in rule || until <= after) return [];
+  const read = parseRule(rule);
+  if (!('rule' in read)) throw new Error(read.problem.message);
+  return instantsBetween(read.rule, after, until, 1_000_000);
 }
