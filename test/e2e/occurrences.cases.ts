@@ -1,8 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { Run } from '../../src/contract/run.ts';
 import type { Occurrence, Schedule } from '../../src/contract/schedule.ts';
 import { Bench } from './bench.ts';
+import { isAlive } from './living-processes.ts';
 import type { Scenarios } from './scenario.ts';
 import type { Scene } from './scene.ts';
 import { type ScriptedAgent, on, until } from './script-words.ts';
@@ -26,7 +28,9 @@ export function scheduledServerCases(): void {
 }
 
 /** Schedules on a server with agents. */
-export function occurrenceCases({ scenario }: Scenarios): void {
+export function occurrenceCases(words: Scenarios): void {
+  const { scenario } = words;
+  deafCases(words);
   describe.concurrent('schedules', () => {
     scenario('a run that is triggered while its schedule is paused ends as any other', async (s) => {
       const name = await put(s, { ...never, messages: ['First.', 'Then {{previous.result}}'] });
@@ -108,6 +112,50 @@ export function occurrenceCases({ scenario }: Scenarios): void {
       ]);
     });
   });
+}
+
+/** An agent that does not stop when it is asked to loses its process, and its run ends all the same. */
+function deafCases({ alone }: Scenarios): void {
+  const hang = { ...never, messages: ['Hang on.', 'Never.'] };
+  describe.concurrent('an agent that does not stop when it is asked to', () => {
+    alone('is ended by the stop of its schedule', async (s) => {
+      const name = await put(s, hang);
+      const run = await hanging(s, name);
+      const [agent = 0] = s.processes();
+      const stopped = await s.client.call('stopSchedule', { id: name, body: { reason: 'enough' } });
+      expect(stopped).toEqual({ runs: [run.id], skipped: [] });
+      expect(await s.ended(run.id)).toMatchObject({ outcome: 'cancelled', messages: [{}, { attempts: [] }] });
+      expect(isAlive(agent)).toBe(false);
+      expect(await s.prompts(run.sessionId ?? '')).toEqual(['Hang on.']);
+    });
+
+    alone('is ended for the next run, which begins behind it', async (s) => {
+      const name = await put(s, { ...hang, overlap: 'cancelOther' });
+      const first = await hanging(s, name);
+      const [agent = 0] = s.processes();
+      await put(s, { ...never, messages: ['Go on.'], overlap: 'cancelOther' }, name);
+      const second = await s.client.call('triggerSchedule', { id: name, body: {} });
+      expect(await s.ended(first.id)).toMatchObject({ outcome: 'cancelled' });
+      await occurrenceThat(s, name, ({ runId, state }) => runId === second.runId && state === 'ran');
+      expect(isAlive(agent)).toBe(false);
+      const next = await s.ended(second.runId);
+      expect(next).toMatchObject({ outcome: 'succeeded' });
+      expect(Date.parse(next.createdAt ?? '')).toBeGreaterThanOrEqual(
+        Date.parse((await s.ended(first.id)).endedAt ?? ''),
+      );
+      expect(await s.prompts(first.sessionId ?? '')).toEqual(['Hang on.']);
+    });
+  });
+}
+
+/** A run of the schedule whose agent has its text. */
+async function hanging(s: Scene, name: string): Promise<Run> {
+  const { runId } = await s.client.call('triggerSchedule', { id: name, body: {} });
+  const run = await s.client.call('getRun', { id: runId });
+  await s.until('the prompt is with the agent', async () => {
+    return (await s.prompts(run.sessionId ?? '')).length === 1;
+  });
+  return run;
 }
 
 /** 49: a server dies before an instant; the next one starts behind it. */
