@@ -67,6 +67,9 @@ describe('usage', () => {
     const help = await bench.stemma('run', '--help');
     expect(help).toMatchObject({ code: 0, err: '' });
     expect(help.out).toContain('--json');
+    const all = await bench.stemma('--help');
+    expect(all.out).toMatch(/^The server:\n {2}up [^]*^By itself:\n {2}schedule [^]*^ {2}import /m);
+    expect(all.out).not.toContain('\nCommands:\n  demo');
   });
 });
 

@@ -102,30 +102,22 @@ export function createProgram(deps: CliDeps, finish: (exitCode: number) => void)
     })
     .exitOverride();
   const registrar: Registrar = { program, verb: (handler) => action(deps, finish, handler) };
-  for (const add of verbs) add(registrar);
+  for (const [heading, adders] of verbs) {
+    program.commandsGroup(`${heading}:`);
+    for (const add of adders) add(registrar);
+  }
   return program;
 }
 
-/** In the order of the help. */
-const verbs: readonly ((registrar: Registrar) => void)[] = [
-  addDemoVerbs,
-  addInitVerb,
-  addUpVerb,
-  addServerVerbs,
-  addSendVerb,
-  addRunVerb,
-  addStandingRunVerbs,
-  addExecVerb,
-  addListVerb,
-  addTreeVerbs,
-  addExecutionVerbs,
-  addSessionVerbs,
-  addNoticeVerbs,
-  addScheduleVerbs,
-  addNotifyVerbs,
-  addSchemaVerb,
-  addAgentVerbs,
-  addImportVerbs,
+/** In the order and the groups of the help. */
+const verbs: readonly (readonly [heading: string, adders: readonly ((registrar: Registrar) => void)[]])[] = [
+  ['To begin with', [addDemoVerbs, addInitVerb]],
+  ['The server', [addUpVerb, addServerVerbs]],
+  ['Messages and runs', [addSendVerb, addRunVerb, addStandingRunVerbs, addExecVerb]],
+  ['What is open, and why', [addListVerb, addTreeVerbs, addExecutionVerbs]],
+  ['By itself', [addScheduleVerbs, addImportVerbs, addNotifyVerbs]],
+  ['Agents and conversations', [addAgentVerbs, addSessionVerbs, addNoticeVerbs]],
+  ['More', [addSchemaVerb]],
 ];
 
 const exitHelp = `

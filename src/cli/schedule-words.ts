@@ -77,7 +77,8 @@ export function stateCell({ state }: Pick<Schedule, 'state'>): Span {
 /** How its last run went, and when it was for. */
 export function lastRunCell({ lastRun }: Pick<Schedule, 'lastRun'>, now: number): Span {
   if (!lastRun) return span('never', 'dim');
-  const words = `${lastRun.outcome ?? lastRun.state} ${distanceWords(Date.parse(lastRun.instant), now)}`;
+  const distance = distanceWords(Date.parse(lastRun.instant), now);
+  const words = lastRun.outcome ? `${lastRun.outcome} ${distance}` : `${lastRun.state}, due ${distance}`;
   return span(words, toneOfOutcome(lastRun.outcome));
 }
 

@@ -191,6 +191,26 @@ describe('a file that is applied', () => {
     );
     expect(code).toBe(5);
   });
+
+  it('says what to do when the server does not know an agent or a target that the file describes', async () => {
+    const described = 'agents: { shell: { driver: script, command: [sh] } }\n';
+    write(`${described}schedules:${nightly.replace('demo', 'shell')}`);
+    const refusal = (path: string) => ({
+      ok: false as const,
+      code: 'INVALID_INPUT' as const,
+      message: 'Not valid.',
+      data: { issues: [{ path, message: 'is not configured' }] },
+    });
+    edge.ledger.schedules.refusal = refusal('schedules.nightly.agent');
+    const { code, err } = await stemma('schedule', 'apply');
+    expect(err).toMatch(/Restart it: stemma down, then stemma up\.\nstemma: stemma\.yaml:6:12: /);
+    expect(code).toBe(5);
+    edge.ledger.schedules.refusal = refusal('schedules.nightly.cron');
+    expect((await stemma('schedule', 'apply')).err).not.toContain('Restart');
+    write(`schedules:${nightly.replace('demo', 'shell')}`);
+    edge.ledger.schedules.refusal = refusal('schedules.nightly.agent');
+    expect((await stemma('schedule', 'apply')).err).not.toContain('Restart');
+  });
 });
 
 describe('a schedule by flags', () => {
@@ -244,7 +264,10 @@ describe('a schedule by flags', () => {
     expect((await stemma('schedule', 'ls')).out).toMatch(
       /NAME .*\ndefault\/nightly +active +never +At 02:00/,
     );
-    expect((await stemma('schedule', 'pause', 'nightly', '--reason', 'holiday')).out).toContain('paused');
+    expect((await stemma('schedule', 'pause', 'nightly', '--reason', 'holiday')).out).toMatch(
+      /: paused; .*; what comes is skipped until it is resumed$/m,
+    );
+    expect((await stemma('schedule', 'ls')).out).toMatch(/ paused +never +/);
     const shown = await stemma('schedule', 'show', 'default/nightly');
     expect(shown.out).toMatch(
       /state +paused since .*: holiday\n[^]*overlap +skip\n[^]*catch-up +latest, within 1d00h/,

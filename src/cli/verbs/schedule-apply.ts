@@ -1,6 +1,7 @@
+import { basename } from 'node:path';
 import { StemmaError } from '../../base/errors.ts';
 import type { ApplyAnswer } from '../../contract/schedule.ts';
-import { joinPath, sayIssues } from '../../contract/issues.ts';
+import { type InputIssue, joinPath, sayIssues } from '../../contract/issues.ts';
 import { checkSchedules, type ScheduleFacts } from '../../contract/schedule-checks.ts';
 import { toInstant } from '../../contract/text.ts';
 import { nextInstant } from '../../schedules/rule/instants.ts';
@@ -32,13 +33,17 @@ async function apply(context: CliContext, args: readonly unknown[], options: Opt
   const dryRun = options['dryRun'] === true;
   const { project, schedules } = read;
   if (schedules === undefined) {
-    const message = `${named ?? 'stemma.yaml'} says nothing of schedules; nothing was changed. "schedules: {}" says that there are none.`;
+    const message = `${named ?? 'stemma.yaml'} says nothing of schedules; nothing was changed. Write some under "schedules:" (in what stemma init wrote, take the # away); "schedules: {}" says that there are none.`;
     throw new StemmaError('INVALID_CONFIG', message, { file: read.file, key: 'schedules' });
   }
-  const send = async () =>
-    (await context.connect()).call('applySchedules', {
-      body: { project, schedules: sent(schedules), dryRun },
+  const send = async () => {
+    const client = await context.connect();
+    const body = { project, schedules: sent(schedules), dryRun };
+    return client.call('applySchedules', { body }).catch((thrown: unknown) => {
+      adviseRestart(context, read, thrown);
+      throw thrown;
     });
+  };
   const answer = await withPlaces(read.file, send, named ?? 'stemma.yaml').catch((thrown: unknown) => {
     const isAway = thrown instanceof StemmaError && thrown.code === 'UNREACHABLE';
     if (isAway && dryRun && !context.isServerNamed) return undefined;
@@ -48,6 +53,27 @@ async function apply(context: CliContext, args: readonly unknown[], options: Opt
   if (context.isJson) context.document(answer);
   else sayDifference(context, answer);
   return exitCodes.ok;
+}
+
+/** What to do when the server refuses an agent or a target that this file describes: it was written there since it started. */
+function adviseRestart(context: CliContext, read: ScheduleFile, thrown: unknown): void {
+  const refused = thrown instanceof StemmaError ? thrown.data['issues'] : undefined;
+  if (!Array.isArray(refused)) return;
+  const described = describedBy(read);
+  if (!(refused as readonly InputIssue[]).some(({ path }) => described.has(path))) return;
+  context.talk(
+    `${basename(read.file)} has what the server lacks: it read its agents and notify targets when it started. Restart it: stemma down, then stemma up.`,
+  );
+}
+
+/** Where the schedules of a file name an agent or a target that the same file describes. */
+function describedBy({ config, schedules = {} }: ScheduleFile): Set<string> {
+  const { agents = {}, notify: targets = {} } = config;
+  const found = Object.entries(schedules).flatMap(([name, { agent, notify = [] }]) => [
+    ...(agent in agents ? [['schedules', name, 'agent']] : []),
+    ...notify.flatMap((target, index) => (target in targets ? [['schedules', name, 'notify', index]] : [])),
+  ]);
+  return new Set(found.map(joinPath));
 }
 
 type Schedules = NonNullable<ScheduleFile['schedules']>;

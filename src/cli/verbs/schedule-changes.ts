@@ -136,7 +136,8 @@ function say(context: CliContext, item: Schedule): number {
   if (context.isJson) context.document(item);
   else {
     const { project, name, state, next, definition } = item;
-    const when = next === undefined ? '' : `; next ${instantWords(next, definition.timezone)}`;
+    const coming = next === undefined ? '' : `; next ${instantWords(next, definition.timezone)}`;
+    const when = state === 'paused' ? '; what comes is skipped until it is resumed' : coming;
     context.data(plainLine(`${project}/${name}: ${state}; ${ruleWords(definition)}${when}`));
   }
   return exitCodes.ok;

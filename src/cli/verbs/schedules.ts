@@ -84,7 +84,8 @@ async function list(context: CliContext, _args: readonly unknown[], options: Opt
 }
 
 function scheduleRow(item: Schedule, now: number): Cell[] {
-  const next = item.next === undefined ? '' : distanceWords(Date.parse(item.next), now);
+  // What is paused skips its next instant: there is none at which it runs.
+  const next = item.next === undefined || item.paused ? '' : distanceWords(Date.parse(item.next), now);
   return [nameOf(item), stateCell(item), next, lastRunCell(item, now), ruleWords(item.definition)];
 }
 
@@ -108,7 +109,7 @@ function shownLines(item: Schedule, now: number): string[] {
   const fields: [string, string | undefined][] = [
     ['state', `${item.state}${since}`],
     ['when', ruleWords(definition)],
-    ['next', next && `${instantWords(next, timezone)} (${distanceWords(Date.parse(next), now)})`],
+    ['next', next && nextWords(next, item, now)],
     ['last run', lastRunCell(item, now).text],
     ['agent', plainLine(agent)],
     ['directory', plainLine(cwd)],
@@ -127,6 +128,11 @@ function shownLines(item: Schedule, now: number): string[] {
     ...fields.flatMap(([name, value]) => (value === undefined ? [] : [`  ${name.padEnd(widest)}  ${value}`])),
     ...messages.map(({ text }, index) => `  message ${index + 1}: ${plainLine(text)}`),
   ];
+}
+
+function nextWords(next: string, { paused, definition }: Schedule, now: number): string {
+  const skipped = paused ? ', skipped while it is paused' : '';
+  return `${instantWords(next, definition.timezone)} (${distanceWords(Date.parse(next), now)}${skipped})`;
 }
 
 async function occurrences(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
