@@ -25,6 +25,8 @@ import type { SchedulingContext } from './scheduling-context.ts';
 const beginMs = 5_000;
 /** The project of a schedule that was made with a name alone. */
 const defaultProject = 'default';
+/** How many schedules agents may have made: as many as `list_schedules` shows. One that makes them in a loop is stopped. */
+const mostOfAgents = 200;
 
 /** What can be done with schedules. */
 export function createScheduleCommands(context: SchedulingContext): ScheduleCommands {
@@ -105,6 +107,7 @@ async function put(
     const edited = await untilChanged(context, (fresh) => edit({ now: clock.now(), id, fresh, definition }));
     return edited.ok ? { ok: true, value: id } : edited;
   }
+  if (origin === 'agent' && (await areTooMany(context))) return tooMany();
   const id = idAs('schedule', await newId(context, call, 'run'));
   const row = { id, project, name: ref.name, origin, definition };
   return store.decide(() => create({ ...row, now: clock.now() }));
@@ -118,6 +121,16 @@ function ambiguous(ref: ScheduleRef, found: readonly Schedule[]): Answer<never> 
   const matches = found.map(fullName);
   const message = `Several schedules have the name ${ref.name}: ${matches.join(', ')}. Give the project too.`;
   return { ok: false, code: 'AMBIGUOUS_ID', message, data: { matches } };
+}
+
+async function areTooMany({ views }: SchedulingContext): Promise<boolean> {
+  const { items } = await views.schedules({ origin: 'agent', limit: mostOfAgents });
+  return items.length >= mostOfAgents;
+}
+
+function tooMany(): Answer<never> {
+  const message = `Agents have made ${mostOfAgents} schedules, and more are not taken; replace one of them, or ask a person to remove some.`;
+  return { ok: false, code: 'ILLEGAL_STATE', message, data: { most: mostOfAgents } };
 }
 
 function heldByFile(known: Schedule): Answer<never> {
