@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
 
 /** Larger files are no configuration: somebody named the wrong one. Bytes. */
@@ -11,7 +12,10 @@ export function readProblem(thrown: unknown): string {
   return code === 'EACCES' ? 'it may not be read' : message;
 }
 
-/** The text of a small file. Throws what the operating system said, or that the file is too large to be meant. */
+/**
+ * The text of a small file. Throws what the operating system said, that the file is too large to be meant, or that it is
+ * not UTF-8: read all the same, its texts would go out with gaps in them.
+ */
 export async function readTextFile(path: string): Promise<string> {
   const file = await open(path, 'r');
   try {
@@ -23,7 +27,9 @@ export async function readTextFile(path: string): Promise<string> {
       size += (chunk as Buffer).length;
       if (size > mostBytes) throw new Error(`it is larger than ${mostBytes} bytes`);
     }
-    return Buffer.concat(chunks).toString('utf8');
+    const bytes = Buffer.concat(chunks);
+    if (!isUtf8(bytes)) throw new Error('it is not in UTF-8; save it as UTF-8');
+    return bytes.toString('utf8');
   } finally {
     await file.close();
   }

@@ -42,4 +42,7 @@ it('a command that has ended is forgotten with all that it printed', async () =>
   await commands.forget(id);
   expect(existsSync(join(directory, id))).toBe(false);
   await commands.forget(id);
+  // Nor does it leave anything behind to end what is not there.
+  expect(await commands.end(id)).toBe('dead');
+  expect(existsSync(join(directory, id))).toBe(false);
 }, 60_000);

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { access, rm } from 'node:fs/promises';
 import { StemmaError } from '../base/errors.ts';
 import type { ExecutionId } from '../base/ids.ts';
 import { idAs, isId } from '../base/ids.ts';
@@ -61,6 +61,8 @@ export function createCommands(options: CommandOptions): CommandRunner {
     async end(id) {
       const known = running.get(id);
       if (known) return known.end();
+      // Opened, it would be made.
+      if (!(await exists(options.directory(id)))) return 'dead';
       // An earlier server may have started it, and nobody has looked for it yet.
       const left = { ...request(id, '', '/', () => undefined), adoptOnly: true };
       const opened = await options.driver.open(left);
@@ -70,6 +72,14 @@ export function createCommands(options: CommandOptions): CommandRunner {
     // What cannot be removed takes room, and nothing else.
     forget: (id) => rm(options.directory(id), { recursive: true, force: true }).catch(() => undefined),
   };
+}
+
+// What cannot be looked at may be there.
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    ({ code }: NodeJS.ErrnoException) => code !== 'ENOENT',
+  );
 }
 
 /** The end, or `STOPPING` when the server stops before it. */
