@@ -10,6 +10,7 @@ import { agentActions } from './agent-actions.ts';
 import type { AgentKind } from './agent-kinds.ts';
 import { agentKinds } from './agent-kinds.ts';
 import { callActions } from './calls.ts';
+import { clockActions } from './clocks.ts';
 import { Choices, seededRandom } from './choices.ts';
 import { checkRest } from './rest.ts';
 import { Observer } from './observer.ts';
@@ -55,6 +56,9 @@ const budgets = {
 
 /** What may happen besides, and more often, where messages are tried again. */
 const retryBudgets = { turnFailures: 6, programFailures: 2, advances: 3, fills: 2, reruns: 3 } as const;
+
+/** How often the clock is set, or the machine sleeps, where that happens. */
+const clockBudgets = { clocks: 3 } as const;
 
 /** Steps in which anything may happen, before the world becomes fair. */
 const freeSteps = { least: 20, most: 110 } as const;
@@ -107,7 +111,7 @@ class Play implements History {
     this.#programs = new Programs(this.#world);
     this.#observer = new Observer(this.#world, this.#programs);
     this.#server = this.#newServer(undefined);
-    this.#stillSince = this.#world.clock.now();
+    this.#stillSince = this.#world.clock.monotonic();
   }
 
   get violation(): Violation | undefined {
@@ -179,7 +183,7 @@ class Play implements History {
     if (actions.length === 0) return false;
     const action = this.#choices.weighted(actions);
     this.trace.push(action.name);
-    if (action !== time) this.#stillSince = this.#world.clock.now();
+    if (action !== time) this.#stillSince = this.#world.clock.monotonic();
     action.run();
     await settle();
     return true;
@@ -188,7 +192,7 @@ class Play implements History {
   #actions(): Action[] {
     const world = this.#world;
     const server = this.#server;
-    const actions = [...world.gates.actions(), ...server.actions()];
+    const actions = [...world.gates.actions(), ...server.actions(), ...clockActions(world)];
     for (const agent of world.agents.values()) {
       if (agent.process?.isAlive) actions.push(...agentActions(world, agent.process));
       if (agent.process) actions.push(...callActions(world, agent.process, server));
@@ -209,8 +213,9 @@ class Play implements History {
     const next = clock.nextAt();
     if (next === undefined || (phase === 'fair' && !isStill)) return undefined;
     const patience = facts.isHung ? hungPatienceMs : patienceMs;
-    if (phase === 'fair' && next - this.#stillSince > patience) return undefined;
-    const seconds = Math.round((next - clock.now()) / 1000);
+    const inMs = next - clock.now();
+    if (phase === 'fair' && clock.monotonic() + inMs - this.#stillSince > patience) return undefined;
+    const seconds = Math.round(inMs / 1000);
     return { ...progress(`time passes: ${seconds} s`, () => void clock.step(), 2) };
   }
 
@@ -286,21 +291,27 @@ function newWorld(seed: number, choices: Choices, log: Pick<World, 'note' | 'det
   const kinds = [choices.pick(agentKinds), choices.pick(agentKinds)];
   // By the seed, not by a choice: so all other histories stay what they are.
   const isRetrying = seed % 5 === 3;
+  const isClockSet = seed % 10 === 4;
   return {
     choices,
     violations,
     clock,
     ...log,
-    budgets: new Budgets(choices, isRetrying ? { ...budgets, ...retryBudgets } : budgets),
+    budgets: new Budgets(choices, {
+      ...budgets,
+      ...(isRetrying ? retryBudgets : {}),
+      ...(isClockSet ? clockBudgets : {}),
+    }),
     gates: new Gates(),
     ids: new Ids(() => clock.now(), seededRandom(seed + 0x5eed)),
     truth: new Truth(violations),
     agents: new Map(),
     kinds: new Map(kinds.map((kind) => [kind.name, kind])),
     asked: { cancels: 0, givenUp: 0, reruns: 0, interrupted: new Set(), stopped: new Set() },
-    facts: { isConversationGone: false, isHung: false },
+    facts: { isConversationGone: false, isHung: false, isClockSet: false },
     isCrowded: choices.below(4) === 0,
     isRetrying,
+    isClockSet,
     isCosting: seed % 10 === 6,
     limited: limitedBy(seed),
     isAlone: seed % 10 === 7 || seed % 10 === 8,

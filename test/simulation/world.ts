@@ -30,13 +30,15 @@ export interface World {
     readonly stopped: Set<SessionId>;
   };
   /** Facts that excuse what would otherwise be a violation. */
-  readonly facts: { isConversationGone: boolean; isHung: boolean };
+  readonly facts: { isConversationGone: boolean; isHung: boolean; isClockSet: boolean };
   /** Persons who interfere more than others do: many texts into running turns, many cancellations. */
   readonly isCrowded: boolean;
   /** Agents tell what they use, and some messages have a budget that is soon exceeded. */
   readonly isCosting: boolean;
   /** Messages of runs have templates, and are tried again when they fail; ended runs go on. */
   readonly isRetrying: boolean;
+  /** The wall clock is set, forward and back, and the machine sleeps. */
+  readonly isClockSet: boolean;
   /** How many turns may run at once: what the server that lives now was started with. */
   readonly limited: { readonly isOn: boolean; limits: TurnLimits | undefined };
   /** All runs want one directory, each alone. */
