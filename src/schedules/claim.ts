@@ -37,7 +37,10 @@ export function* claim(command: { readonly now: number; readonly id: OccurrenceI
     const claimed = yield* decide(draft, schedule, occurrence, { state: 'claimed' });
     return draft.done<Claimed>({ next: 'begin', occurrence: claimed, schedule });
   }
-  yield* decide(draft, schedule, occurrence, verdict.fate);
+  const { until, trigger } = yield* decide(draft, schedule, occurrence, verdict.fate);
+  // Whatever called it before its deadline took the place of the wake-up that was owed for that.
+  if (verdict.fate.state === 'waiting' && trigger === 'after' && until !== null)
+    draft.wake('occurrence', occurrence.id, until);
   return draft.done<Claimed>({ next: 'nothing', cancel: verdict.cancel });
 }
 

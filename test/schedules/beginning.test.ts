@@ -180,6 +180,22 @@ describe('a schedule that runs after another', () => {
     expect(await stage.world.story(other)).toEqual(['01-01 01:00 after skipped dependency']);
   });
 
+  it('expires at its deadline also while it waits for a run of its own', async () => {
+    stage.begin({
+      fate: ({ name }) => ({ tookMs: name === 'report' ? 5 * hour : minute, outcome: 'succeeded' }),
+    });
+    await stage.add('import');
+    const id = await stage.add('report', { ...after('import', { deadline: '02:30' }), overlap: 'queueOne' });
+    await stage.trigger(id);
+    await stage.world.runTo(Date.UTC(2026, 0, 1, 1, 30));
+    expect((await stage.world.story(id)).at(-1)).toBe('01-01 01:00 after waiting overlap');
+    await stage.world.runTo(Date.UTC(2026, 0, 1, 2, 40));
+    expect((await stage.world.story(id)).slice(1)).toEqual([
+      '01-01 01:00 after superseded overlap',
+      '01-01 02:00 after expired deadline',
+    ]);
+  });
+
   it('whose deadline passes while it is being begun expires, and blocks nothing', async () => {
     let say: (end: CommandEnd) => void = () => undefined;
     stage.begin({ precondition: () => new Promise((resolve) => (say = resolve)) });
