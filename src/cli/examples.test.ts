@@ -23,10 +23,13 @@ describe('the examples', () => {
     // What init writes names no program: it would be missing on most machines.
     expect((await loadConfigFile(file)).agents).toBeUndefined();
     const open = readFileSync(file, 'utf8')
-      .replace(/^# (agents:|server:|project:|schedules:| {2})/gm, '$1')
-      .replace(/^ {4}# /gm, '    ');
+      .replace(/^# (agents:|server:|notify:|notifyAlways:|project:|schedules:| {2})/gm, '$1')
+      .replace(/^ {4}# /gm, '    ')
+      .replace(/^ {2}# per/gm, '  per');
     expect(configMistakes(open, 'open.yaml')).toBeUndefined();
     expect(open).toContain('\n  publicUrl: ');
+    expect(open).toContain('\n  perAgent: 2\n');
+    expect(open).toMatch(/^notify:\n {2}desk:\n/m);
     expect(open).toMatch(/^schedules:\n {2}nightly:\n[^]*^ {4}onlyIf: /m);
     expect(open).toMatch(/^agents:\n {2}codex:\n[^]*^ {4}model: [^]*^ {2}gemini:\n/m);
   });

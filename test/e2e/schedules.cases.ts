@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Bench, shellAgent } from './bench.ts';
@@ -153,6 +153,25 @@ export function configuredCases(): void {
         return found.items.find(({ reason }) => reason?.startsWith('dispatch: '));
       });
       expect(skipped.reason).toContain('does not exist');
+    } finally {
+      await bench.close();
+    }
+  });
+
+  test.concurrent('of the example run, each after what it waits for', { timeout: 180_000 }, async () => {
+    const bench = Bench.prepare({});
+    copyFileSync(join(import.meta.dirname, '../../examples/schedules.yaml'), bench.configFile);
+    try {
+      expect(await bench.start()).toBeUndefined();
+      await bench.client.call('triggerSchedule', { id: 'nightly', body: {} });
+      await bench.client.call('triggerSchedule', { id: 'disk', body: {} });
+      for (const id of ['disk', 'nightly', 'report']) {
+        const run = await waitFor(`a run of ${id} has ended`, async () => {
+          const query = { state: 'ended' } as const;
+          return (await bench.client.call('listScheduleRuns', { id, query })).items[0];
+        });
+        expect(run, id).toMatchObject({ outcome: 'succeeded', schedule: `shop/${id}` });
+      }
     } finally {
       await bench.close();
     }

@@ -59,7 +59,7 @@ async function init(context: CliContext, _args: readonly unknown[], options: Opt
   else context.talk(`Found here, and named in ${config}: ${agents.join(', ')}.`);
   context.talk('Next: stemma up, then stemma run run.yaml in another terminal.');
   context.talk(
-    'What shall run by itself stands in stemma.yaml too: stemma schedule apply --dry-run checks it.',
+    'What shall run by itself stands in stemma.yaml too; take the # away there, then stemma schedule apply --dry-run checks it.',
   );
   return exitCodes.ok;
 }
