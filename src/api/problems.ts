@@ -37,10 +37,11 @@ export function present<T>(thing: T | undefined, id: string): T {
   return thing;
 }
 
-/** Nothing has this id. */
+/** Nothing has this id; of a word that is none, such as the name of a schedule, what an id is. */
 export function notFound(id: string): StemmaError {
   const shown = id.length > 80 ? `${id.slice(0, 80)}…` : id;
-  return new StemmaError('NOT_FOUND', `Nothing has the id ${JSON.stringify(shown)}.`, { id: shown });
+  const advice = /^[a-z]{3}_/.test(id) ? '' : ' An id begins with exe_, run_ or the like; a name is none.';
+  return new StemmaError('NOT_FOUND', `Nothing has the id ${JSON.stringify(shown)}.${advice}`, { id: shown });
 }
 
 /** The input is wrong; every field is named. `what`: body, query string. */

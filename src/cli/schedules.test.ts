@@ -323,6 +323,12 @@ describe('run SCHEDULE', () => {
     expect([code, err]).toEqual([4, expect.stringContaining('skipped (overlap: run_1 is still at work)')]);
   });
 
+  it('has a name, which is no id: who asks for it as one is told so', async () => {
+    const { code, err } = await stemma('why', 'nightly');
+    expect([code, err]).toEqual([3, expect.stringContaining('a name is none')]);
+    expect((await stemma('why', 'exe_01K')).err).not.toContain('a name is none');
+  });
+
   it('of a name that nothing has is not found; of a file that is not there too', async () => {
     expect(await stemma('run', 'nothing')).toMatchObject({
       code: 3,
