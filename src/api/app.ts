@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { Clock } from '../base/clock.ts';
@@ -48,6 +49,8 @@ export interface Api {
 /** Builds the HTTP edge. It owns nothing but its open streams. */
 export function createApi(ports: ApiPorts, options: ApiOptions): Api {
   const stopping = new AbortController();
+  // As much listens as there are requests at once.
+  setMaxListeners(0, stopping.signal);
   const context = createContext(ports, options, stopping.signal);
   const app = new Hono<ApiEnv>();
   addMiddleware(app, context);

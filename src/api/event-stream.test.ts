@@ -188,6 +188,20 @@ describe('the event stream', () => {
     });
   });
 
+  test('many waits at once are no leak, and are not warned of', async () => {
+    const warnings: Error[] = [];
+    const hear = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', hear);
+    const root = edge.ledger.register({ name: 'root' });
+    const path = `/api/v1/executions/${root.id}/wait?timeoutMs=60000`;
+    const waiting = Array.from({ length: 12 }, () => edge.call(path));
+    await expect.poll(() => edge.ledger.listeners.size).toBe(12);
+    edge.api.stop();
+    await Promise.all(waiting);
+    process.off('warning', hear);
+    expect(warnings).toEqual([]);
+  });
+
   test('unknown filters are refused', async () => {
     expect((await edge.call('/api/v1/events?root=exe_01JZZ')).status).toBe(404);
     expect((await edge.call('/api/v1/events?rot=exe_01JZZ')).status).toBe(400);

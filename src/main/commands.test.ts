@@ -46,3 +46,17 @@ it('a command that has ended is forgotten with all that it printed', async () =>
   expect(await commands.end(id)).toBe('dead');
   expect(existsSync(join(directory, id))).toBe(false);
 }, 60_000);
+
+it('what a command left running is ended when it is cleared', async () => {
+  const id = 'exe_01K0000000000000000000LEFT' as ExecutionId;
+  const check = newExecution(0, null, 'none', { id, kind: 'step', name: 'check' });
+  const commands = commandsOfOneServer();
+  const file = join(directory, 'left');
+  await commands.run(check, `sleep 600 >/dev/null 2>&1 & echo $! > ${file}`, directory);
+  const pid = Number(readFileSync(file, 'utf8'));
+  expect(isAlive(pid)).toBe(true);
+  await commands.clear(id);
+  expect(isAlive(pid)).toBe(false);
+  expect(existsSync(join(directory, id))).toBe(false);
+  await commands.clear(id);
+}, 60_000);

@@ -1,8 +1,10 @@
 import { access, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { StemmaError } from '../base/errors.ts';
 import type { ExecutionId } from '../base/ids.ts';
 import { idAs, isId } from '../base/ids.ts';
 import type { Conversation, Driver, DriverEvent, OpenRequest } from '../drivers/port.ts';
+import { loadTurns } from '../drivers/script/turn-record.ts';
 import type { CommandEnd, CommandRunner, CommandSubject } from '../runs/ports.ts';
 
 /** What commands need. */
@@ -33,7 +35,29 @@ export function createCommands(options: CommandOptions): CommandRunner {
     unresolved: [id],
     emit,
   });
+  const end = async (id: CommandSubject): Promise<'dead' | 'unkillable'> => {
+    const known = running.get(id);
+    if (known) return known.end();
+    // Opened, it would be made.
+    if (!(await exists(options.directory(id)))) return 'dead';
+    // An earlier server may have started it, and nobody has looked for it yet.
+    const left = { ...request(id, '', '/', () => undefined), adoptOnly: true };
+    const opened = await options.driver.open(left);
+    if (!opened.ok) return opened.code === 'NOT_RUNNING' ? 'dead' : 'unkillable';
+    return opened.conversation.end();
+  };
+  // What cannot be removed takes room, and nothing else.
+  const forget = (id: CommandSubject): Promise<void> =>
+    rm(options.directory(id), { recursive: true, force: true }).catch(() => undefined);
   return {
+    end,
+    forget,
+    async clear(id) {
+      // A look at all processes of the machine, for each of many commands, would cost more than they do.
+      const turns = await loadTurns(join(options.directory(id), 'turns')).catch(() => []);
+      const isSomethingLeft = turns.some(({ identity }) => hasGroup(identity.pid));
+      if (!isSomethingLeft || (await end(id)) === 'dead') await forget(id);
+    },
     async run({ id }, command, cwd, signal) {
       let tell: (end: CommandEnd) => void = () => undefined;
       const ended = new Promise<CommandEnd>((resolve) => {
@@ -58,20 +82,17 @@ export function createCommands(options: CommandOptions): CommandRunner {
         await conversation.detach();
       }
     },
-    async end(id) {
-      const known = running.get(id);
-      if (known) return known.end();
-      // Opened, it would be made.
-      if (!(await exists(options.directory(id)))) return 'dead';
-      // An earlier server may have started it, and nobody has looked for it yet.
-      const left = { ...request(id, '', '/', () => undefined), adoptOnly: true };
-      const opened = await options.driver.open(left);
-      if (!opened.ok) return opened.code === 'NOT_RUNNING' ? 'dead' : 'unkillable';
-      return opened.conversation.end();
-    },
-    // What cannot be removed takes room, and nothing else.
-    forget: (id) => rm(options.directory(id), { recursive: true, force: true }).catch(() => undefined),
   };
+}
+
+/** Whether anything is in a process group. It may be another one by now: that is for whoever would end it to find out. */
+function hasGroup(leader: number): boolean {
+  try {
+    process.kill(-leader, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
 }
 
 // What cannot be looked at may be there.

@@ -46,6 +46,8 @@ export interface CommandRunner {
    * then on nothing is known of it, and it could be run again. Harmless when there is none; never rejects.
    */
   forget(id: CommandSubject): Promise<void>;
+  /** As `forget`, and what the command left running in its process group is ended before. */
+  clear(id: CommandSubject): Promise<void>;
 }
 
 /** How a command ended. */

@@ -48,8 +48,7 @@ export class Preconditions {
     { onlyIf }: Pick<ScheduleDefinition, 'onlyIf'>,
   ): Promise<void> {
     if (onlyIf === undefined || !isByItself(occurrence)) return;
-    const { commands } = this.#context;
-    if ((await commands.end(occurrence.id)) === 'dead') await commands.forget(occurrence.id);
+    await this.#context.commands.clear(occurrence.id);
   }
 }
 

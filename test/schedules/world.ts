@@ -91,6 +91,7 @@ export class World {
           return 'dead';
         },
         forget: async (id) => void this.forgotten.push(id),
+        clear: async (id) => void this.forgotten.push(id),
       },
     });
     this.#stopHearing = store.onCommit(({ wakes }) => {

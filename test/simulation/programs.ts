@@ -80,6 +80,7 @@ export class Programs {
       },
       // Nobody asks for it again.
       forget: async () => undefined,
+      clear: async () => undefined,
     };
   }
 
