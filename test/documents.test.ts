@@ -52,6 +52,13 @@ describe('the documents', () => {
     expect(documents.length).toBeGreaterThan(30);
   });
 
+  it('have each word of the glossary once', () => {
+    const glossary = documents.find(({ path }) => path === 'docs/glossary.md')?.text ?? '';
+    const words = [...glossary.matchAll(/^\| ([^|]+) \|/gm)].map((match) => match[1] ?? '');
+    expect(words.length).toBeGreaterThan(40);
+    expect(words.filter((word, index) => words.indexOf(word) !== index)).toEqual([]);
+  });
+
   it('link to files that exist', () => {
     const links = every(/\]\((?!https?:)([^)#]+)/g);
     expect(links.length).toBeGreaterThan(10);

@@ -106,6 +106,8 @@ export function createProgram(deps: CliDeps, finish: (exitCode: number) => void)
     program.commandsGroup(`${heading}:`);
     for (const add of adders) add(registrar);
   }
+  // Into the last group; else it would have one of its own.
+  program.helpCommand(true);
   return program;
 }
 
