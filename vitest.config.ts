@@ -15,6 +15,7 @@ export const processSuites = [
   'src/notify/{command,killed}.test.ts',
   'src/workspaces/*.test.ts',
   'src/main/*.test.ts',
+  'test/ledger/ablation.test.ts',
   'test/e2e/{hostile-agents,killed-schedules,many-due,servers}.test.ts',
   'test/schedules/year.test.ts',
 ];
