@@ -229,7 +229,8 @@ const faults: readonly Fault[] = [
   {
     name: 'sends a text again and hides it',
     caughtBy: 'toolCall',
-    says: /called the tool again after its turn/,
+    // By what is seen first: the second call itself, or that a call is not of the turn that was begun.
+    says: /called the tool again after its turn|was located in prompt:\S+-again, not in/,
     driver: () => sendsAgain(true),
   },
   {
