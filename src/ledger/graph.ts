@@ -1,6 +1,6 @@
 import type { Json } from '../base/json.ts';
 import type { ExecutionId } from '../base/ids.ts';
-import type { Failure, Outcome } from './execution.ts';
+import type { Budget, Failure, Outcome } from './execution.ts';
 import type { StepPlan } from './step-plan.ts';
 
 /**
@@ -34,6 +34,30 @@ export interface Graph {
   readonly endedAt: number | null;
 }
 
+/** The program of a workflow that is about to be registered: what its file said, and what it was asked to do. */
+export interface NewGraph
+  extends Pick<Graph, 'project' | 'workflow' | 'group' | 'inputs' | 'settings' | 'of' | 'resumes'> {
+  readonly steps: readonly StepPlan[];
+  /** Steps that are not done again, because they had succeeded in the workflow that this one goes on with. */
+  readonly reused: readonly ReusedStep[];
+}
+
+/** A step that had succeeded before, with what came of it. */
+export interface ReusedStep extends Pick<GraphStep, 'index' | 'result' | 'outputs'> {
+  /** The attempt of then. */
+  readonly executionId: ExecutionId;
+}
+
+/** A workflow that is to run, as it was when somebody asked for it. */
+export interface WorkflowCall {
+  readonly workflow: string;
+  readonly group: string | null;
+  readonly graph: NewGraph;
+  /** From its beginning to its end; null: as long as it takes. */
+  readonly timeoutMs: number | null;
+  readonly budget: Budget | null;
+}
+
 /** What the file says of the whole. */
 export interface GraphSettings {
   /** The profile of steps that name none. */
@@ -45,8 +69,8 @@ export interface GraphSettings {
   readonly env: Readonly<Record<string, string>>;
   /** When a step fails for good, everything else is cancelled. Else what does not need it goes on. */
   readonly failFast: boolean;
-  /** The workflow that scores it when it is closed. */
-  readonly evaluation: string | null;
+  /** The workflow that scores it when it is closed: as its file was when this one was launched. */
+  readonly evaluation: WorkflowCall | null;
   /** What it gives to whoever waits for it, by name, with templates. */
   readonly outputs: Readonly<Record<string, string>>;
   /** IANA zone of its dates. */

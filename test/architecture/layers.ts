@@ -48,15 +48,19 @@ export const places: readonly Place[] = [
   },
   { path: 'workspaces/port.ts', may: ['base', 'ledger'] },
   { path: 'workspaces', may: ['base', 'ledger', 'processes', 'workspaces/port.ts'] },
+  { path: 'workflows/port.ts', may: ['base', 'ledger'] },
   { path: 'turns', may: ['base', 'ledger', 'drivers/port.ts'] },
   { path: 'schedules/clock-watch.ts', may: ['base'] },
-  { path: 'runs', may: ['base', 'ledger', 'turns', 'schedules/templates.ts', 'workspaces/port.ts'] },
+  {
+    path: 'runs',
+    may: ['base', 'ledger', 'turns', 'schedules/templates.ts', 'workspaces/port.ts', 'workflows/port.ts'],
+  },
   { path: 'notify', may: ['base', 'ledger', 'processes'] },
   {
     path: 'schedules',
     may: ['base', 'ledger', 'runs', 'schedules/rule', 'schedules/templates.ts', 'workspaces/port.ts'],
   },
-  { path: 'launching', may: ['base', 'ledger', 'turns'] },
+  { path: 'launching', may: ['base', 'ledger', 'turns', 'workflows/port.ts'] },
   {
     path: 'application',
     may: [
@@ -73,6 +77,7 @@ export const places: readonly Place[] = [
       'notify',
       'terminal/port.ts',
       'workspaces/port.ts',
+      'workflows/port.ts',
       'schedules/templates.ts',
       'api/ports.ts',
       'mcp/ports.ts',
