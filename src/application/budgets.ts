@@ -1,15 +1,9 @@
-import type { Budget as WireBudget } from '../contract/budget.ts';
 import type { AgentProfile, Driver } from '../drivers/port.ts';
 import type { Refusal } from '../ledger/decision.ts';
 import type { Budget } from '../ledger/execution.ts';
 import type { UsageTold } from '../ledger/spending.ts';
 import { refusalOfBudget } from '../ledger/spending.ts';
 import type { AgentDirectory } from './context.ts';
-
-/** A budget of the wire as the ledger keeps it. */
-export function budgetOf({ usd, tokens }: WireBudget): Budget {
-  return { ...(usd === undefined ? {} : { usd }), ...(tokens === undefined ? {} : { tokens }) };
-}
 
 /** What of its usage an agent tells: what its driver declares, unless the profile knows better. */
 export function usageTold({ profile, driver }: { profile: AgentProfile; driver: Driver }): UsageTold {

@@ -8,8 +8,7 @@ import type {
   ScheduleSession,
 } from '../ledger/schedule-definition.ts';
 import type { PlannedMessage } from '../ledger/session.ts';
-import { budgetOf } from './budgets.ts';
-import { plannedMessage } from './session-commands.ts';
+import { budgetOf, plannedMessage } from '../workflows/planned-message.ts';
 
 /** How late an instant may be noticed and still be made up for, if nobody says; milliseconds. */
 const defaultWindowMs = 24 * 3_600_000;

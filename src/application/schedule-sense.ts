@@ -6,7 +6,8 @@ import { joinPath, sayIssues } from '../contract/issues.ts';
 import type { InputIssue } from '../contract/issues.ts';
 import { checkSchedules } from '../contract/schedule-checks.ts';
 import type { ScheduleInput } from '../contract/schedule-input.ts';
-import { budgetOf, refusalOfBudgets } from './budgets.ts';
+import { budgetOf } from '../workflows/planned-message.ts';
+import { refusalOfBudgets } from './budgets.ts';
 import type { SchedulingContext } from './scheduling-context.ts';
 
 /**

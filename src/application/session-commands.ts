@@ -1,19 +1,17 @@
 import { resolve } from 'node:path';
 import type { Answer, RunCommands, SessionCommands } from '../api/ports.ts';
 import type { RunFile } from '../contract/run-file.ts';
-import type { SequenceMessage } from '../contract/sequence.ts';
 import type { TranscriptItem } from '../contract/session.ts';
 import { toInstant } from '../contract/text.ts';
 import type { RunId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
 import { decideLimit } from '../ledger/limit.ts';
 import { ask } from '../ledger/questions.ts';
-import { defaultTimeoutMs } from '../ledger/registration.ts';
 import { beginRun } from '../ledger/sequence.ts';
-import type { PlannedMessage, Retry } from '../ledger/session.ts';
 import type { PreparedWorkspace } from '../ledger/workspace.ts';
 import type { TranscriptItem as StoredItem } from '../store/records.ts';
-import { budgetOf, refusalOfBudgets } from './budgets.ts';
+import { budgetOf, plannedMessage } from '../workflows/planned-message.ts';
+import { refusalOfBudgets } from './budgets.ts';
 import { actorOf, nothing } from './caller.ts';
 import { createSession, newId } from './commands.ts';
 import { refusalOfTemplates } from './run-templates.ts';
@@ -141,25 +139,4 @@ async function agentOf({ agents }: ApplicationContext, request: RunFile): Promis
     if (brought === request.agent) name = added.value;
   }
   return { ok: true, value: name };
-}
-
-/** How long after the end of an attempt the next one goes out if nobody says, in milliseconds. */
-const defaultBackoffMs = 60_000;
-
-function retryOf({ max, backoff = defaultBackoffMs }: NonNullable<SequenceMessage['retry']>): Retry {
-  return { max, backoffMs: backoff };
-}
-
-/** One message of a plan, with what was left out filled in. */
-export function plannedMessage(message: SequenceMessage): PlannedMessage {
-  return {
-    text: message.text,
-    timeoutMs: message.timeout ?? defaultTimeoutMs,
-    onFailure: message.onFailure ?? 'stop',
-    join: message.join ?? 'own',
-    check: message.check ?? null,
-    background: message.background ?? 'wait',
-    ...(message.budget === undefined ? {} : { budget: budgetOf(message.budget) }),
-    ...(message.retry === undefined ? {} : { retry: retryOf(message.retry) }),
-  };
 }

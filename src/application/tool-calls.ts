@@ -7,10 +7,10 @@ import type { Execution } from '../ledger/execution.ts';
 import { ask } from '../ledger/questions.ts';
 import { defaultTimeoutMs } from '../ledger/registration.ts';
 import type { CallMeta, ToolAnswer, ToolCalls, ToolResults } from '../mcp/ports.ts';
+import { plannedMessage } from '../workflows/planned-message.ts';
 import type { ApplicationContext } from './context.ts';
 import type { ScheduleServices, ScheduleTool } from './schedule-tools.ts';
 import { allowedScheduleTools, callScheduleTool, isScheduleTool } from './schedule-tools.ts';
-import { plannedMessage } from './session-commands.ts';
 import { toExecution } from './wire.ts';
 
 /** Most executions that one listing shows. */

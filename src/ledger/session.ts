@@ -8,6 +8,8 @@ import type {
   TurnId,
 } from '../base/ids.ts';
 import type { Budget, Outcome } from './execution.ts';
+import type { WorkflowCall } from './graph.ts';
+import type { TextMessage } from './planned-message.ts';
 
 /** `cold`: no process. `live`: a conversation is open. `stopped`: stays so until a person sends a message. */
 export type SessionState = 'cold' | 'live' | 'stopped';
@@ -64,26 +66,10 @@ export interface Input {
   readonly steerId: SteerId | null;
 }
 
-/** One message of a run: its text, and what was asked of it. */
-export interface PlannedMessage {
-  readonly text: string;
-  readonly timeoutMs: number;
-  readonly onFailure: 'stop' | 'continue';
-  readonly join: 'own' | 'all';
-  readonly check: string | null;
-  readonly background: 'wait' | 'cancel' | 'detach';
-  readonly budget?: Budget;
-  /** How often it is sent again when it failed; absent: never. */
-  readonly retry?: Retry;
-  /** Its templates are filled in when it is sent; absent, this is so in runs of schedules only. */
-  readonly templates?: true;
-}
-
-/** Another attempt is a new root, sent `backoffMs` after the failed one is closed; twice as long each time. */
-export interface Retry {
-  /** Attempts beside the first one. */
-  readonly max: number;
-  readonly backoffMs: number;
+/** One message of a run: a text, or a workflow, of which the text is what people read. */
+export interface PlannedMessage extends TextMessage {
+  /** Its program, as its file said it when the run was made: the root that is sent is a workflow, and no session is needed. */
+  readonly workflow?: WorkflowCall;
 }
 
 /** One execution of a plan with one sequence step: a message goes out when the one before it is closed. */

@@ -1,6 +1,5 @@
-import type { Json } from '../base/json.ts';
 import type { Budget } from './execution.ts';
-import type { PlannedMessage, Retry } from './session.ts';
+import type { OutputPlan, Retry, TextMessage } from './planned-message.ts';
 
 /** What a step of a workflow does. */
 export type StepType = 'script' | 'agent' | 'sequence' | 'todo' | 'route' | 'human' | 'workflow';
@@ -23,17 +22,6 @@ export interface StepPlan {
   readonly budget: Budget | null;
   readonly does: StepProgram;
 }
-
-/** What a step must leave behind. The value of each is what templates of later steps stand for. */
-export type OutputPlan =
-  /** A file that must be there, relative to the working directory; a copy is kept. Its value is the path of the copy. */
-  | { readonly from: 'file'; readonly path: string }
-  /** A file of JSON. Its value is what it says. `schema`: a JSON Schema that it must fit. */
-  | { readonly from: 'json'; readonly path: string; readonly schema: Json | null }
-  /** What an agent answered last, or what a script printed; with a schema it must be JSON that fits. */
-  | { readonly from: 'answer'; readonly schema: Json | null }
-  /** A shell command that must exit with 0. Its value is what it prints, without the last line break. */
-  | { readonly from: 'command'; readonly command: string };
 
 /** An agent with a conversation of its own. */
 export interface AgentUse {
@@ -65,7 +53,7 @@ export interface SequenceProgram extends AgentUse {
   readonly type: 'sequence';
   /** For every row all messages, strictly one after the other; null: once. */
   readonly foreach: RowsPlan | null;
-  readonly messages: readonly PlannedMessage[];
+  readonly messages: readonly TextMessage[];
 }
 
 /** Where the rows of a `foreach` come from. A JSON file holds a list; a CSV file has a first line of names. */

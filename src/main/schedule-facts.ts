@@ -1,4 +1,5 @@
-import { budgetOf, refusalOfBudgets } from '../application/budgets.ts';
+import { refusalOfBudgets } from '../application/budgets.ts';
+import { budgetOf } from '../workflows/planned-message.ts';
 import type { AgentDirectory } from '../application/context.ts';
 import type { AgentsRequest } from '../cli/ports.ts';
 import type { ConfigFile } from '../contract/config-file.ts';

@@ -12,6 +12,8 @@ export interface Place {
  * - `schedules/rule` is pure and knows only time, `schedules/templates.ts` only texts: whoever reads a schedule may use them.
  * - `drivers/port.ts`, `terminal/port.ts`, `store/*.ts` and `wakeups/rows.ts` are ports and what their adapters share. An adapter knows its
  *   port, what it adapts (`ledger` for a store), and the tools for processes. No service and no edge knows an adapter.
+ * - `workflows` is where what a file says (contract) becomes what the ledger runs, and where its texts are filled in: the one
+ *   place below the services that knows both.
  * - Services know the ledger, the ports and each other downward: `turns`, then `runs`, `schedules` and `launching`, then `application`.
  * - Edges know the wire. What an edge needs from the services it says in its `ports.ts`, which `application` implements:
  *   the one place where an import goes up, and it is a type.
@@ -48,19 +50,19 @@ export const places: readonly Place[] = [
   },
   { path: 'workspaces/port.ts', may: ['base', 'ledger'] },
   { path: 'workspaces', may: ['base', 'ledger', 'processes', 'workspaces/port.ts'] },
-  { path: 'workflows/port.ts', may: ['base', 'ledger'] },
+  { path: 'workflows', may: ['base', 'ledger', 'contract', 'schedules/templates.ts'] },
   { path: 'turns', may: ['base', 'ledger', 'drivers/port.ts'] },
   { path: 'schedules/clock-watch.ts', may: ['base'] },
   {
     path: 'runs',
-    may: ['base', 'ledger', 'turns', 'schedules/templates.ts', 'workspaces/port.ts', 'workflows/port.ts'],
+    may: ['base', 'ledger', 'turns', 'workflows', 'schedules/templates.ts', 'workspaces/port.ts'],
   },
   { path: 'notify', may: ['base', 'ledger', 'processes'] },
   {
     path: 'schedules',
     may: ['base', 'ledger', 'runs', 'schedules/rule', 'schedules/templates.ts', 'workspaces/port.ts'],
   },
-  { path: 'launching', may: ['base', 'ledger', 'turns', 'workflows/port.ts'] },
+  { path: 'launching', may: ['base', 'ledger', 'turns', 'workflows'] },
   {
     path: 'application',
     may: [
@@ -70,6 +72,7 @@ export const places: readonly Place[] = [
       'drivers/port.ts',
       'store',
       'turns',
+      'workflows',
       'runs',
       'launching',
       'schedules',
@@ -77,7 +80,6 @@ export const places: readonly Place[] = [
       'notify',
       'terminal/port.ts',
       'workspaces/port.ts',
-      'workflows/port.ts',
       'schedules/templates.ts',
       'api/ports.ts',
       'mcp/ports.ts',
