@@ -35,12 +35,21 @@ async function cost(pid: number): Promise<readonly [string, string]> {
   return [`${share.toFixed(1)} %`, residentMb(pid).toFixed(0)];
 }
 
-async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
+async function until(condition: () => Promise<boolean>, what: () => Promise<string>): Promise<void> {
   for (let i = 0; i < 2400; i++) {
     if (await condition()) return;
     await delay(50);
   }
-  throw new Error(`it did not happen within two minutes: ${what}`);
+  throw new Error(`it did not happen within two minutes: ${await what()}`);
+}
+
+/** Why turns ended that were to go on: each reason once. */
+async function failures(server: AgentServer): Promise<string> {
+  const { items } = await server.client.call('listExecutions', { query: { limit: 100 } });
+  const ended = items.flatMap(({ outcomeCode, error }) =>
+    outcomeCode ? [error?.message ?? outcomeCode] : [],
+  );
+  return ended.length === 0 ? 'none failed' : `${ended.length} failed: ${[...new Set(ended)].join('; ')}`;
 }
 
 async function openSessions(server: AgentServer, agent: string, count: number): Promise<string[]> {
@@ -55,13 +64,18 @@ async function costOfRunning(
   server: AgentServer,
   sessions: readonly string[],
 ): Promise<readonly [string, string]> {
-  // Long enough for the last of them to begin while the first still runs: each takes seconds of a core to come up.
-  const message = `[[slow 600 ${'word '.repeat(2000)}]]`;
+  // Long enough for the last of them to begin while the first still runs: each takes seconds of a core to come up. No word
+  // comes twice, since an agent that watches for loops ends a turn that repeats itself.
+  const words = Array.from({ length: 2000 }, (_, i) => `word${i}`);
+  const message = `[[slow 600 ${words.join(' ')}]]`;
   for (const sessionId of sessions) await server.client.call('query', { body: { sessionId, message } });
   const streaming = (): number =>
     server.model.log.filter((event) => event.type === 'request').length -
     server.model.log.filter((event) => event.type === 'ended').length;
-  await until(async () => streaming() >= sessions.length, `${sessions.length} turns stream`);
+  await until(
+    async () => streaming() >= sessions.length,
+    async () => `${sessions.length} turns stream; ${streaming()} do, and ${await failures(server)}`,
+  );
   const measured = await cost(server.pid);
   for (const id of sessions) await server.client.call('stopSession', { id, body: {} });
   return measured;
@@ -132,7 +146,10 @@ const installed = kits.flatMap((kit) => {
 const [first] = installed;
 if (first) await idle(first.kit, first.program);
 const rows: (readonly string[])[] = [];
-for (const { kit, program } of installed) rows.push(await measure(kit, program));
+for (const { kit, program } of installed) {
+  process.stderr.write(`${kit.name} …\n`);
+  rows.push(await measure(kit, program));
+}
 report(`${running} agents streaming, ${seconds} s; then ${turns} short turns, one after the other`, 'dist', [
   ['agent', 'server CPU', 'resident MB', 'model to settled, p50 / p99 ms', 'file to settled, p50 / p99 ms'],
   ...rows,

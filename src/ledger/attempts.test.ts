@@ -88,7 +88,7 @@ describe('a message that may be tried again', () => {
     const scene = new Scene();
     const { run } = await failedOnce(scene);
     await scene.advance(run);
-    await scene.do({ rule: 'cancelRun', command: { now: scene.now, id: run.id } });
+    await scene.cancelRun(run.id);
     expect(scene.model.state.wakes.get(`run:${run.id}`)?.at).toBeLessThanOrEqual(scene.now);
     expect(await scene.advance(run)).toBe('ended');
     expect(scene.runRow(run)).toMatchObject({ outcome: 'cancelled', retryAt: null });

@@ -1,4 +1,4 @@
-import type { ExecutionId, FreshIds, NoticeId, SessionId, SteerId, TurnId } from '../base/ids.ts';
+import type { ExecutionId, FreshIds, NoticeId, RunId, SessionId, SteerId, TurnId } from '../base/ids.ts';
 import { mustEnd } from './clock.ts';
 import type { Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
@@ -33,6 +33,7 @@ export interface Cancelling {
   readonly sessions: readonly SessionId[];
 }
 
+const nothing: Cancelling = { interrupt: [], processes: [], sessions: [] };
 /** Most children of one execution that one cancellation looks at. */
 const childLimit = 100_000;
 
@@ -45,7 +46,6 @@ export function* cancel(command: Cancel): Rule<Cancelling> {
   const target = yield* ask('execution', command.id);
   if (!target) return refuse('NOT_FOUND', `No execution ${command.id}.`, { id: command.id });
   const draft = new Draft(command.now);
-  const nothing: Cancelling = { interrupt: [], processes: [], sessions: [] };
   if (target.closed) return draft.done(nothing);
   if (command.isByDeadline && !(yield* mustEnd(target, command.now))) return draft.done(nothing);
   const latched = yield* latch(draft, target, command);
@@ -107,7 +107,11 @@ function* waiveTree(
   }
 }
 
-function* endTree(draft: Draft, tree: readonly Execution[], command: Cancel): Asking<Cancelling> {
+function* endTree(
+  draft: Draft,
+  tree: readonly Execution[],
+  command: Pick<Cancel, 'request' | 'fresh'>,
+): Asking<Cancelling> {
   const members = new Set(tree.map((row) => row.id));
   const interrupt = new Map<TurnId, { sessionId: SessionId; turnId: TurnId }>();
   const processes: ExecutionId[] = [];
@@ -161,6 +165,39 @@ function* endRun(draft: Draft, row: Execution): Asking<void> {
 
 function* isWritten(steerId: SteerId | null): Asking<boolean> {
   return steerId !== null && (yield* ask('steer', steerId))?.state === 'written';
+}
+
+/** Cancels a run. */
+export interface CancelRun {
+  readonly now: number;
+  readonly id: RunId;
+  readonly request: CancelRequest;
+  readonly fresh: FreshIds;
+}
+
+/** What became of a run that was cancelled: the message that is open and must end, and what ends it. */
+export interface CancelledRun {
+  readonly openId: ExecutionId | null;
+  readonly cancelling: Cancelling;
+}
+
+/**
+ * Latches the cancellation of a run and of its message that is open, in one transaction: whoever asked for it may die
+ * before the agent is told, and the message must not work on. The next message is never sent.
+ */
+export function* cancelRun(command: CancelRun): Rule<CancelledRun> {
+  const run = yield* ask('run', command.id);
+  if (!run) return refuse('NOT_FOUND', `No run ${command.id}.`, { id: command.id });
+  const draft = new Draft(command.now);
+  if (run.state === 'ended') return draft.done({ openId: null, cancelling: nothing });
+  if (!run.cancelRequested) {
+    draft.add({ do: 'patchRun', id: run.id, set: { cancelRequested: true } });
+    draft.wake('run', run.id);
+  }
+  const message = run.currentId === null ? undefined : yield* ask('execution', run.currentId);
+  if (!message || message.closed) return draft.done({ openId: null, cancelling: nothing });
+  const latched = yield* latch(draft, message, { ...command, verdict: 'CANCELLED' });
+  return draft.done({ openId: message.id, cancelling: yield* endTree(draft, latched, command) });
 }
 
 /** Stops a session: it stays stopped until a person sends a message. */

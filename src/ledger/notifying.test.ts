@@ -98,7 +98,7 @@ describe('a run that fails', () => {
     await scene.advance(good);
     await scene.ends(session, await scene.runs(session));
     await scene.advance(good);
-    await scene.do({ rule: 'cancelRun', command: { now: scene.now, id: ended.id } });
+    await scene.cancelRun(ended.id);
     await scene.advance(ended);
     expect([scene.runRow(good).outcome, scene.runRow(ended).outcome]).toEqual(['succeeded', 'cancelled']);
     expect(told(scene)).toEqual([]);
@@ -123,8 +123,8 @@ describe('a schedule that has failed', () => {
     for (const how of ['well', 'ill', 'cancelled', 'well', 'well', 'ill'] as const) {
       const run = await scheduled(scene, session, ['ops']);
       await scene.advance(run, 0);
-      if (how === 'cancelled') await scene.do({ rule: 'cancelRun', command: { now: scene.now, id: run.id } });
-      if (how === 'ill') await scene.fails(session, await scene.runs(session));
+      if (how === 'cancelled') await scene.cancelRun(run.id);
+      else if (how === 'ill') await scene.fails(session, await scene.runs(session));
       else await scene.ends(session, await scene.runs(session));
       expect(await scene.advance(run)).toBe('ended');
     }

@@ -99,7 +99,7 @@ describe('an ended run that is rerun from a message', () => {
     await scene.advance(first);
     const second = await scene.run(session, planOf(['one']), two);
     expect(await scene.refused(rerun(scene, first.id, 0))).toBe('OVERLAP');
-    await scene.do({ rule: 'cancelRun', command: { now: scene.now, id: second.id } });
+    await scene.cancelRun(second.id);
     await scene.advance(second);
     const claimed = occurrence(3, nightly.id, { state: 'claimed' });
     await scene.model.store.decide(deciding([{ do: 'insertOccurrence', row: claimed }]));
@@ -135,7 +135,7 @@ describe('an ended run that is resumed', () => {
     const run = await scene.run(session, planOf(['one', 'two']));
     await scene.advance(run);
     await work(scene, session);
-    await scene.do({ rule: 'cancelRun', command: { now: scene.now, id: run.id } });
+    await scene.cancelRun(run.id);
     await scene.advance(run);
     expect(await scene.do(resume(scene, run.id))).toEqual({ from: 1 });
     expect(await scene.advance(run)).toBe('sent');

@@ -98,7 +98,7 @@ describe('a run whose message meets a usage limit', () => {
     const scene = new Scene();
     const { session, run, native } = await atSecond(scene);
     await scene.fails(session, native, { kind: 'capacity', resetsAt: scene.now + hourMs });
-    await scene.do({ rule: 'cancelRun', command: { now: scene.now, id: run.id } });
+    await scene.cancelRun(run.id);
     await scene.cancel(scene.runRow(run).currentId!);
     scene.wait(2 * hourMs);
     for (let i = 0; i < 3; i++) await handleDue(scene, session, run);

@@ -55,9 +55,36 @@ describe('a sequence', () => {
     const run = await scene.run(session, planOf(['one', 'two']));
     await scene.advance(run);
     await work(scene, session);
-    await scene.do({ rule: 'cancelRun', command: { now: scene.now, id: run.id } });
+    await scene.cancelRun(run.id);
     expect(await scene.advance(run)).toBe('ended');
     expect(scene.runRow(run)).toMatchObject({ outcome: 'cancelled', cursor: 1 });
+  });
+
+  it('that is cancelled has its open message and all below it cancelled in the same step', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    const run = await scene.run(session, planOf(['one', 'two']));
+    await scene.advance(run);
+    const native = await scene.runs(session);
+    const child = await scene.launch(session, native);
+    const message = scene.runRow(run).currentId!;
+    const { openId, cancelling } = await scene.cancelRun(run.id);
+    // Whoever asked for it dies here: nothing else is done, and what is left is done by wake-ups.
+    for (const id of [message, child]) expect(scene.row(id).cancelRequested).not.toBeNull();
+    expect(scene.model.state.wakes.has(`deadline:${message}`)).toBe(true);
+    expect(openId).toBe(message);
+    expect(cancelling).toMatchObject({ interrupt: [{ sessionId: session }], processes: [child] });
+  });
+
+  it('that is cancelled before its message was taken up ends it', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    const run = await scene.run(session, planOf(['one', 'two']));
+    await scene.advance(run);
+    const message = scene.runRow(run).currentId!;
+    await scene.cancelRun(run.id);
+    expect(scene.row(message)).toMatchObject({ state: 'cancelled', closed: true });
+    expect(await scene.advance(run)).toBe('ended');
   });
 });
 

@@ -2,7 +2,7 @@ import type { RunId, SessionId } from '../base/ids.ts';
 import type { Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
 import { ask } from './questions.ts';
-import type { PlannedMessage, Run, RunOrigin } from './session.ts';
+import type { PlannedMessage, RunOrigin } from './session.ts';
 import { newRun } from './session.ts';
 import type { PreparedWorkspace } from './workspace.ts';
 import { addWorkspace } from './workspace-lock.ts';
@@ -34,15 +34,4 @@ export function* beginRun(command: BeginRun): Rule<RunId> {
   draft.tell({ type: 'run.state', rootId: null, sessionId, data: { runId: id, state: 'running' } });
   draft.wake('run', id);
   return draft.done(id);
-}
-
-/** Latches the cancellation of a run; the message that is open is cancelled by its caller, the next is never sent. */
-export function* cancelRun(command: { readonly now: number; readonly id: RunId }): Rule<Run> {
-  const run = yield* ask('run', command.id);
-  if (!run) return refuse('NOT_FOUND', `No run ${command.id}.`, { id: command.id });
-  const draft = new Draft(command.now);
-  if (run.state === 'ended' || run.cancelRequested) return draft.done(run);
-  draft.add({ do: 'patchRun', id: run.id, set: { cancelRequested: true } });
-  draft.wake('run', run.id);
-  return draft.done(run);
 }

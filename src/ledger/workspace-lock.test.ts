@@ -147,7 +147,7 @@ describe('a workspace that a run must have alone', () => {
   it('is given up by a run that is cancelled while it waits', async () => {
     const scene = new Scene();
     const { other, second } = await twoRuns(scene);
-    await scene.do({ rule: 'cancelRun', command: { now: scene.now, id: second.id } });
+    await scene.cancelRun(second.id);
     await scene.cancel(scene.runRow(second).currentId!);
     await scene.advance(second);
     expect(scene.runRow(second).state).toBe('ended');

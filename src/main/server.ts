@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import pino from 'pino';
@@ -60,6 +61,8 @@ export function createDrivers(
   order = new TerminalOrder(),
 ): Driver[] {
   const clock = systemClock;
+  // Every agent that is coming up waits for it, and many may at once.
+  setMaxListeners(0, stopping);
   return [
     codexDriver({ clock }),
     opencodeDriver({ clock }),

@@ -1,12 +1,11 @@
 import type { ExecutionId, RunId, SessionId, TurnId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
 import type { Cancelling } from '../ledger/cancel.ts';
-import { cancel, stopSession } from '../ledger/cancel.ts';
+import { cancel, cancelRun, stopSession } from '../ledger/cancel.ts';
 import type { CancelRequest } from '../ledger/execution.ts';
 import { isSettled } from '../ledger/execution.ts';
 import { hasWantedOwner } from '../ledger/interruption.ts';
 import { ask } from '../ledger/questions.ts';
-import { cancelRun } from '../ledger/sequence.ts';
 import { settle } from '../ledger/settle.ts';
 import type { Decided } from '../ledger/store.ts';
 import type { Turn } from '../ledger/turn.ts';
@@ -55,16 +54,17 @@ export class Stopping {
     return { ok: true, value: { closed: await this.#context.commits.closed(id, joinMs) } };
   }
 
-  /** Latches a run's cancellation and cancels the message that is open. */
+  /** Cancels a run with its message that is open, and joins that. */
   async cancelRun(id: RunId, request: CancelTree['request']): Promise<Decided<void>> {
-    const { store, clock } = this.#context;
-    const decided = await store.decide(() => cancelRun({ now: clock.now(), id }));
+    const { store, clock, ids, commits } = this.#context;
+    const fresh = new FreshIds(ids);
+    const at = clock.now();
+    const decided = await store.decide(() => cancelRun({ now: at, id, request: { ...request, at }, fresh }));
     if (!decided.ok) return decided;
-    const current = decided.value.currentId;
-    const row = current === null ? undefined : await store.read(() => ask('execution', current));
-    if (!row || row.closed) return { ok: true, value: undefined };
-    const cancelled = await this.cancelTree({ id: row.id, request, verdict: 'CANCELLED', join: true });
-    return cancelled.ok ? { ok: true, value: undefined } : cancelled;
+    const { openId, cancelling } = decided.value;
+    await this.#endAll(cancelling, 'cancelled');
+    if (openId !== null) await commits.closed(openId, joinMs);
+    return { ok: true, value: undefined };
   }
 
   /** Stops a session: its roots and what it hosts are cancelled, its process ended; it stays stopped. */

@@ -9,7 +9,7 @@ import {
   wakeLater,
 } from '../../src/ledger/agent-process.ts';
 import { advance } from '../../src/ledger/advance.ts';
-import { cancel, stopSession } from '../../src/ledger/cancel.ts';
+import { cancel, cancelRun, stopSession } from '../../src/ledger/cancel.ts';
 import { startCheck } from '../../src/ledger/check.ts';
 import { beatOrLose, heartbeat, nextDeadline } from '../../src/ledger/deadline.ts';
 import type { Rule } from '../../src/ledger/decision.ts';
@@ -24,7 +24,7 @@ import { openSession } from '../../src/ledger/open-session.ts';
 import { sendFailed } from '../../src/ledger/send-failed.ts';
 import { rerun, resumeRun } from '../../src/ledger/rerun.ts';
 import { drained } from '../../src/ledger/run-end.ts';
-import { beginRun, cancelRun } from '../../src/ledger/sequence.ts';
+import { beginRun } from '../../src/ledger/sequence.ts';
 import { settle } from '../../src/ledger/settle.ts';
 import { claimSteer, resolveSteer } from '../../src/ledger/steer.ts';
 import { taskEnded, taskStarted } from '../../src/ledger/tasks.ts';

@@ -1,7 +1,7 @@
-import type { ExecutionId, SessionId, SteerId, TurnId } from '../../src/base/ids.ts';
+import type { ExecutionId, RunId, SessionId, SteerId, TurnId } from '../../src/base/ids.ts';
 import { FreshIds } from '../../src/base/ids.ts';
 import type { FilledText } from '../../src/ledger/advance.ts';
-import type { Cancelling } from '../../src/ledger/cancel.ts';
+import type { CancelledRun, Cancelling } from '../../src/ledger/cancel.ts';
 import type { NewMessage } from '../../src/ledger/enqueue.ts';
 import type { Actor, Execution, SettledState } from '../../src/ledger/execution.ts';
 import type { LaneTaken } from '../../src/ledger/lane.ts';
@@ -294,6 +294,12 @@ export class Scene extends SceneView {
   cancel(id: ExecutionId, actor: Actor = person, verdict = 'CANCELLED'): Promise<Cancelling> {
     const request = { actor, at: this.now };
     return this.do({ rule: 'cancel', command: { now: this.now, id, request, verdict, fresh: this.fresh() } });
+  }
+
+  /** A person cancels a run. */
+  cancelRun(id: RunId): Promise<CancelledRun> {
+    const request = { actor: person, at: this.now };
+    return this.do({ rule: 'cancelRun', command: { now: this.now, id, request, fresh: this.fresh() } });
   }
 
   /** The server starts with these limits. Answers how many sessions it called. */

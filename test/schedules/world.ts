@@ -3,6 +3,7 @@ import type { RunId, ScheduleId } from '../../src/base/ids.ts';
 import { FreshIds } from '../../src/base/ids.ts';
 import { Owner } from '../../src/base/lifetime.ts';
 import type { VirtualClock } from '../../src/base/virtual-clock.ts';
+import { cancelRun } from '../../src/ledger/cancel.ts';
 import type { Rule } from '../../src/ledger/decision.ts';
 import { Draft } from '../../src/ledger/decision.ts';
 import type { Outcome } from '../../src/ledger/execution.ts';
@@ -11,7 +12,6 @@ import { ask } from '../../src/ledger/questions.ts';
 import { endRun } from '../../src/ledger/run-end.ts';
 import type { ScheduleDefinition } from '../../src/ledger/schedule-definition.ts';
 import type { Schedule } from '../../src/ledger/schedule.ts';
-import { cancelRun } from '../../src/ledger/sequence.ts';
 import type { Run } from '../../src/ledger/session.ts';
 import type { Decided } from '../../src/ledger/store.ts';
 import type { CommandEnd } from '../../src/runs/ports.ts';
@@ -76,8 +76,9 @@ export class World {
       all: () => store.recovery.schedules(),
       workspaces: { prepare: parts.prepare ?? (async ({ how, cwd }) => shared(how, cwd)) },
       stopping: {
-        cancelRun: async (id) => {
-          const decided = await store.decide(() => cancelRun({ now: clock.now(), id }));
+        cancelRun: async (id, request) => {
+          const about = { id, request: { ...request, at: clock.now() }, fresh: new FreshIds(this.ids) };
+          const decided = await store.decide(() => cancelRun({ now: clock.now(), ...about }));
           return decided.ok ? { ok: true, value: undefined } : decided;
         },
       },

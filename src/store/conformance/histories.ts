@@ -2,7 +2,7 @@ import type { SessionId } from '../../base/ids.ts';
 import { FreshIds, Ids } from '../../base/ids.ts';
 import { agentExited, agentWaits } from '../../ledger/agent-process.ts';
 import { taskEnded, taskStarted } from '../../ledger/tasks.ts';
-import { cancel, stopSession } from '../../ledger/cancel.ts';
+import { cancel, cancelRun, stopSession } from '../../ledger/cancel.ts';
 import type { Rule } from '../../ledger/decision.ts';
 import { enqueue } from '../../ledger/enqueue.ts';
 import type { Actor } from '../../ledger/execution.ts';
@@ -12,7 +12,7 @@ import { detach, redeliver, waiveNotice } from '../../ledger/notice-actions.ts';
 import { sendFailed } from '../../ledger/send-failed.ts';
 import { advance } from '../../ledger/advance.ts';
 import { drained } from '../../ledger/run-end.ts';
-import { beginRun, cancelRun } from '../../ledger/sequence.ts';
+import { beginRun } from '../../ledger/sequence.ts';
 import { settle } from '../../ledger/settle.ts';
 import { claimSteer, resolveSteer } from '../../ledger/steer.ts';
 import { agentEnded } from '../../ledger/turn-end.ts';
@@ -215,7 +215,7 @@ const commands: readonly Pick[] = [
   ({ a, b }, { state, now, fresh }) => {
     const row = one(state.runs, a);
     if (!row) return nothing;
-    if (b % 8 === 0) return () => cancelRun({ now, id: row.id });
+    if (b % 8 === 0) return () => cancelRun({ now, id: row.id, request: { actor: person, at: now }, fresh });
     const { ownerId } = row;
     if (b % 8 === 1 && ownerId !== null) return () => drained({ now, id: ownerId, fresh });
     return () => advance({ now, id: row.id, moves: b % 8 === 2 ? row.moves - 1 : row.moves, fresh });

@@ -114,9 +114,13 @@ export const backOffIsUnknown: Choose = (context) => {
 };
 
 /** Somebody asks a run to stop. */
-export const runIsCancelled: Choose = ({ state, now, a }) => {
+export const runIsCancelled: Choose = (context) => {
+  const { state, now, a } = context;
   const run = one(state.runs.values(), a);
-  return run && { call: { rule: 'cancelRun', command: { now, id: run.id } } };
+  const request = { actor: { kind: 'person' } as const, at: now };
+  return (
+    run && { call: { rule: 'cancelRun', command: { now, id: run.id, request, fresh: freshOf(context) } } }
+  );
 };
 
 /** A composite, or something else, is looked at because its deficit may have fallen. */

@@ -35,18 +35,10 @@ export const runIsGivenUp: Choose = (context) => {
     [...state.workspaces.values()].filter((each) => each.place !== null),
     a,
   );
-  const messageId = row && state.runs.get(row.runId)?.currentId;
-  if (!row || !messageId) return undefined;
+  if (!row) return undefined;
   const request = { actor: { kind: 'person' } as const, at: now };
-  const fresh = new FreshIds(context.ids);
-  const command = { now, id: messageId, request, verdict: 'CANCELLED', fresh };
-  return {
-    call: { rule: 'cancelRun', command: { now, id: row.runId } },
-    follow: () => ({
-      call: { rule: 'cancel', command },
-      follow: () => advanced(context, row.runId),
-    }),
-  };
+  const command = { now, id: row.runId, request, fresh: new FreshIds(context.ids) };
+  return { call: { rule: 'cancelRun', command }, follow: () => advanced(context, row.runId) };
 };
 
 function advanced(context: Context, id: RunId): Choice {
