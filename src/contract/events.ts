@@ -27,6 +27,8 @@ export const eventTypes = [
   'run.advanced',
   'run.backsOff',
   'run.workspace',
+  'graph.state',
+  'step.state',
   'schedule.changed',
   'occurrence.state',
   'alarm',

@@ -10,6 +10,7 @@ import type {
 } from '../base/ids.ts';
 import type { Admission } from './line.ts';
 import type { Execution, ExecutionUsage, Failure, SettledState } from './execution.ts';
+import type { Graph, GraphStep, StepRef } from './graph.ts';
 import type { Notice } from './notice.ts';
 import type { Occurrence } from './occurrence.ts';
 import type { Schedule } from './schedule.ts';
@@ -41,7 +42,8 @@ export type ExecutionPatch = Partial<
 /**
  * What a wake-up is for. Handlers are idempotent; the target is a root, a run, a session, a schedule, an occurrence or a
  * notification; of `dispatch` the name of whom to tell; `slot` has one target, the line of those that are held back;
- * of `workspace` a run that has ended.
+ * of `workspace` a run that has ended; of `step` a step of a workflow (`exe_…/INDEX`), and of `graph` the execution whose
+ * program it is a step of.
  */
 export type WakeKind =
   | 'session'
@@ -56,7 +58,9 @@ export type WakeKind =
   | 'notification'
   | 'dispatch'
   | 'slot'
-  | 'workspace';
+  | 'workspace'
+  | 'step'
+  | 'graph';
 
 /** One call that is owed. Of one kind and target there is never more than one. */
 export interface Wake {
@@ -77,7 +81,7 @@ export interface LedgerEvent {
 
 /**
  * Everything a decision may do: the whole vocabulary. A store applies a list of these in one transaction, in order.
- * Counts change by relative deltas only (`open`, `settle.openBy`, `failures`, `spend`); after each of them the store repeats the
+ * Counts of executions change by relative deltas only (`open`, `settle.openBy`, `failures`, `spend`); after each of them the store repeats the
  * one rule, `isClosed`, and cascades: a closed execution takes one from its parent and from each of its holders (not when
  * it was detached), writes `execution.closed`, fixes a root's outcome, and owes its `wakeOnClose`; a deficit that falls
  * to `drain` owes a `drained` wake-up.
@@ -126,5 +130,9 @@ export type Effect =
   | { readonly do: 'deleteAdmission'; readonly id: SessionId }
   | { readonly do: 'insertWorkspace'; readonly row: Workspace }
   | { readonly do: 'patchWorkspace'; readonly id: RunId; readonly set: Partial<Workspace> }
+  | { readonly do: 'insertGraph'; readonly row: Graph }
+  | { readonly do: 'patchGraph'; readonly id: ExecutionId; readonly set: Partial<Graph> }
+  | { readonly do: 'insertGraphStep'; readonly row: GraphStep }
+  | { readonly do: 'patchGraphStep'; readonly ref: StepRef; readonly set: Partial<GraphStep> }
   | { readonly do: 'wake'; readonly wake: Wake }
   | { readonly do: 'event'; readonly event: LedgerEvent };

@@ -96,6 +96,8 @@ export type StepState =
 
 /** One step of a graph. Its attempts are executions, children of the one whose program the graph is. */
 export interface GraphStep {
+  /** How wake-ups and effects name it. */
+  readonly ref: StepRef;
   readonly graphId: ExecutionId;
   readonly index: number;
   readonly plan: StepPlan;
@@ -134,3 +136,13 @@ export interface ProgramEnd {
 
 /** How wake-ups name a step: `exe_…/INDEX`. */
 export type StepRef = `${ExecutionId}/${number}`;
+
+/** The name of a step in wake-ups and effects. */
+export function stepRef(graphId: ExecutionId, index: number): StepRef {
+  return `${graphId}/${index}`;
+}
+
+/** Whether a step has ended; then it never changes. */
+export function isEnded(state: StepState): boolean {
+  return state === 'succeeded' || state === 'failed' || state === 'skipped' || state === 'cancelled';
+}

@@ -10,6 +10,7 @@ import type {
 } from '../base/ids.ts';
 import type { Admission } from './line.ts';
 import type { Execution } from './execution.ts';
+import type { Graph, GraphStep, StepRef } from './graph.ts';
 import type { Notice } from './notice.ts';
 import type { Occurrence } from './occurrence.ts';
 import type { Schedule } from './schedule.ts';
@@ -145,6 +146,17 @@ export interface Questions {
   lockLast: { args: [lock: string]; answer: number };
   /** Of the running runs of this session, those in line for a lock. */
   lockWaiters: { args: [session: SessionId]; answer: Workspace[] };
+  graph: { args: [id: ExecutionId]; answer: Graph | undefined };
+  graphStep: { args: [ref: StepRef]; answer: GraphStep | undefined };
+  graphStepNamed: { args: [graph: ExecutionId, name: string]; answer: GraphStep | undefined };
+  /** Every step of a graph, by index: for what looks at the whole once, never for the end of a step. */
+  graphSteps: { args: [graph: ExecutionId]; answer: GraphStep[] };
+  /** The step whose latest attempt this is. */
+  graphOfStep: { args: [attempt: ExecutionId]; answer: GraphStep | undefined };
+  /** Steps of a graph that wait for their next attempt, by index. */
+  backingOff: { args: [graph: ExecutionId, limit: number]; answer: GraphStep[] };
+  /** Running graphs that score this execution. */
+  openEvaluationsOf: { args: [of: ExecutionId]; answer: Graph[] };
 }
 
 /** The name of a question. */

@@ -51,6 +51,10 @@ export function wakeHandler(
       case 'notification':
       case 'dispatch':
         return notifications({ ...wake, kind: wake.kind });
+      case 'step':
+      case 'graph':
+        // No rule owes them yet.
+        return;
       case 'workspace':
         return releaseWorkspace(context, wake.target as RunId);
       case 'slot':

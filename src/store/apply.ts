@@ -2,6 +2,7 @@ import type { ExecutionId, SessionId } from '../base/ids.ts';
 import { assertNever } from '../base/assert-never.ts';
 import type { Effect, LedgerEvent, Wake, WakeKind } from '../ledger/effects.ts';
 import type { Execution, ExecutionUsage } from '../ledger/execution.ts';
+import type { Graph, GraphStep } from '../ledger/graph.ts';
 import type { Admission } from '../ledger/line.ts';
 import type { Notice } from '../ledger/notice.ts';
 import type { Occurrence } from '../ledger/occurrence.ts';
@@ -26,6 +27,8 @@ export interface RowOf {
   dispatch: Dispatch;
   admission: Admission;
   workspace: Workspace;
+  graph: Graph;
+  graphStep: GraphStep;
 }
 export type TableName = keyof RowOf;
 
@@ -34,6 +37,7 @@ export function keyOfRow<Name extends TableName>(table: Name, row: RowOf[Name]):
   if (table === 'input') return (row as Input).executionId;
   if (table === 'admission') return (row as Admission).sessionId;
   if (table === 'workspace') return (row as Workspace).runId;
+  if (table === 'graphStep') return (row as GraphStep).ref;
   return (row as { readonly id: string }).id;
 }
 
@@ -153,6 +157,14 @@ function applyOne(effect: Effect, tables: Tables, journal: Journal, closings: Cl
       return tables.insert('workspace', effect.row);
     case 'patchWorkspace':
       return tables.patch('workspace', effect.id, effect.set);
+    case 'insertGraph':
+      return tables.insert('graph', effect.row);
+    case 'patchGraph':
+      return tables.patch('graph', effect.id, effect.set);
+    case 'insertGraphStep':
+      return tables.insert('graphStep', effect.row);
+    case 'patchGraphStep':
+      return tables.patch('graphStep', effect.ref, effect.set);
     case 'wake':
       journal.wakes.push(effect.wake);
       return;

@@ -38,6 +38,8 @@ export type Dump = Pick<
   | 'dispatches'
   | 'admissions'
   | 'workspaces'
+  | 'graphs'
+  | 'graphSteps'
   | 'holds'
   | 'owners'
   | 'wakeups'
@@ -115,6 +117,8 @@ export function sortedDump(dump: Dump): Dump {
     dispatches: by(dump.dispatches, (row) => row.id),
     admissions: by(dump.admissions, (row) => row.sessionId),
     workspaces: by(dump.workspaces, (row) => row.runId),
+    graphs: by(dump.graphs, (row) => row.id),
+    graphSteps: by(dump.graphSteps, (row) => row.ref),
     holds: by(dump.holds, (row) => `${row.executionId} ${row.holderId}`),
     owners: by(dump.owners, (row) => `${row.turnId} ${row.executionId}`),
     wakeups: by(dump.wakeups, (row) => `${row.kind} ${row.target}`),

@@ -32,6 +32,8 @@ export async function dumpOf(file: string, library: 'libsql' | 'node'): Promise<
       dispatches: all('dispatches', tables.dispatches),
       admissions: all('admissions', tables.admissions),
       workspaces: all('workspaces', tables.workspaces),
+      graphs: all('graphs', tables.graphs),
+      graphSteps: all('graph_steps', tables.graphSteps),
       holds: cells('SELECT execution_id, holder_id FROM holds').map(
         ([executionId, holderId]) => ({ executionId, holderId }) as Hold,
       ),

@@ -7,6 +7,7 @@ import { isPending } from '../../ledger/notice.ts';
 import type { Question } from '../../ledger/questions.ts';
 import type { Input } from '../../ledger/session.ts';
 import { answerOfLine, answerOfLocks } from './admission-answers.ts';
+import { answerOfGraphs } from './graph-answers.ts';
 import { answerOfRuns } from './run-answers.ts';
 import { answerOfSchedules } from './schedule-answers.ts';
 import type { MemoryState } from './state.ts';
@@ -106,6 +107,14 @@ export function answerFrom(state: MemoryState, question: Question): unknown {
     case 'lockLast':
     case 'lockWaiters':
       return answerOfLocks(state, question);
+    case 'graph':
+    case 'graphStep':
+    case 'graphStepNamed':
+    case 'graphSteps':
+    case 'graphOfStep':
+    case 'backingOff':
+    case 'openEvaluationsOf':
+      return answerOfGraphs(state, question);
     case 'owed':
     case 'pendingOn':
     case 'pendingFor':

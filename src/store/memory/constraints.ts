@@ -11,6 +11,7 @@ import type { Workspace } from '../../ledger/workspace.ts';
 import type { RowOf, TableName } from '../apply.ts';
 import { demand } from './demand.ts';
 import { checkAdmission, checkWorkspace } from './admission-constraints.ts';
+import { checkGraph, checkGraphStep, uniqueStep } from './graph-constraints.ts';
 import { checkDispatch, checkNotification } from './notification-constraints.ts';
 import type { MemoryState } from './state.ts';
 
@@ -44,6 +45,10 @@ export function checkRow<Name extends TableName>(state: MemoryState, table: Name
       return checkAdmission(state, row as Admission);
     case 'workspace':
       return checkWorkspace(state, row as Workspace);
+    case 'graph':
+      return checkGraph(state, row as RowOf['graph']);
+    case 'graphStep':
+      return checkGraphStep(state, row as RowOf['graphStep']);
     case 'input':
       // Nothing of a queued text can be wrong by itself.
       return;
@@ -150,6 +155,7 @@ function checkOccurrence(state: MemoryState, row: Occurrence): void {
 /** What must be unique when a row is inserted, beside its id. */
 export function checkUnique<Name extends TableName>(state: MemoryState, table: Name, row: RowOf[Name]): void {
   if (table === 'execution') uniqueExecution(state, row as Execution);
+  if (table === 'graphStep') uniqueStep(state, row as RowOf['graphStep']);
   if (table === 'notice') {
     const { id, executionId } = row as Notice;
     for (const other of state.rows('notice').values()) {
@@ -255,6 +261,16 @@ const references: { readonly [Name in TableName]: readonly Reference[] } = {
   ],
   admission: [['sessionId', 'session']],
   workspace: [['runId', 'run']],
+  graph: [
+    ['id', 'execution'],
+    ['of', 'execution'],
+    ['resumes', 'execution'],
+  ],
+  graphStep: [
+    ['graphId', 'graph'],
+    ['currentId', 'execution'],
+    ['reused', 'execution'],
+  ],
 };
 
 /** Checked when the decision is done, since two rows of it may name each other. */

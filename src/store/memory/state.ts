@@ -26,6 +26,8 @@ export interface MemorySnapshot {
   readonly dispatches: readonly RowOf['dispatch'][];
   readonly admissions: readonly RowOf['admission'][];
   readonly workspaces: readonly RowOf['workspace'][];
+  readonly graphs: readonly RowOf['graph'][];
+  readonly graphSteps: readonly RowOf['graphStep'][];
   readonly holds: readonly Hold[];
   readonly owners: readonly TurnOwner[];
   readonly wakeups: readonly WakeRow[];
@@ -101,6 +103,8 @@ export class MemoryState {
       dispatch: undoable(from.dispatches, (row) => row.id),
       admission: undoable(from.admissions, (row) => row.sessionId),
       workspace: undoable(from.workspaces, (row) => row.runId),
+      graph: undoable(from.graphs, (row) => row.id),
+      graphStep: undoable(from.graphSteps, (row) => row.ref),
     };
     this.#holds = undoable(from.holds, holdKey);
     this.#owners = undoable(from.owners, ownerKey);
@@ -181,6 +185,8 @@ export class MemoryState {
       dispatches: [...this.rows('dispatch').values()],
       admissions: [...this.rows('admission').values()],
       workspaces: [...this.rows('workspace').values()],
+      graphs: [...this.rows('graph').values()],
+      graphSteps: [...this.rows('graphStep').values()],
       holds: [...this.holds],
       owners: [...this.owners],
       wakeups: [...this.wakeups.values()],
@@ -210,6 +216,8 @@ export function emptySnapshot(databaseId: string): MemorySnapshot {
     dispatches: [],
     admissions: [],
     workspaces: [],
+    graphs: [],
+    graphSteps: [],
     holds: [],
     owners: [],
     wakeups: [],

@@ -149,6 +149,14 @@ export class SqliteAnswers {
       case 'lockLast':
       case 'lockWaiters':
         return this.#ofLocks(question);
+      case 'graph':
+      case 'graphStep':
+      case 'graphStepNamed':
+      case 'graphSteps':
+      case 'graphOfStep':
+      case 'backingOff':
+      case 'openEvaluationsOf':
+        return this.#ofGraphs(question);
       default:
         return this.#ofLine(question);
     }
@@ -178,6 +186,30 @@ export class SqliteAnswers {
     }
   }
 
+  // Where no workflow ever ran nothing is asked.
+  #ofGraphs(question: GraphQuestion): unknown {
+    const { graphs, graphSteps } = this.#tables;
+    const ids = this.#ids;
+    switch (question.ask) {
+      case 'graph':
+        return graphs.get(question.args[0]);
+      case 'graphStep':
+        return graphSteps.get(question.args[0]);
+      case 'graphStepNamed':
+        return first(graphSteps.all(ids.graphStepNamed(...question.args)));
+      case 'graphSteps':
+        return graphSteps.all(ids.graphSteps(question.args[0]));
+      case 'graphOfStep':
+        return graphSteps.isUnused ? undefined : first(graphSteps.all(ids.graphOfStep(question.args[0])));
+      case 'backingOff':
+        return graphSteps.all(ids.backingOff(...question.args));
+      case 'openEvaluationsOf':
+        return graphs.isUnused ? [] : graphs.all(ids.openEvaluationsOf(question.args[0]));
+      default:
+        return assertNever(question);
+    }
+  }
+
   #ofLocks(question: Of<'workspace' | 'lockHolder' | 'lockNext' | 'lockLast' | 'lockWaiters'>): unknown {
     const { workspaces } = this.#tables;
     const ids = this.#ids;
@@ -197,6 +229,10 @@ export class SqliteAnswers {
     }
   }
 }
+
+type GraphQuestion = Of<
+  'graph' | 'graphStep' | 'graphStepNamed' | 'graphSteps' | 'graphOfStep' | 'backingOff' | 'openEvaluationsOf'
+>;
 
 type Of<Name extends Question['ask']> = Extract<Question, { readonly ask: Name }>;
 

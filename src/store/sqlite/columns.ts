@@ -26,14 +26,17 @@ export interface Column {
 /** A column for each field of a row: a field that is forgotten does not compile. */
 export type Columns<Row> = { readonly [Field in keyof Row]-?: Column };
 
-const column =
+/** A column of a type; an insert binds it only where it differs from `usual`. */
+export const column =
   (type: ColumnType, usual?: Param, isDefault = true) =>
   (name: string): Column => ({ name, type, usual, isDefault });
-const text = column('text');
-const integer = column('integer');
+/** What is nearly always another value. */
+export const text = column('text');
+export const integer = column('integer');
 const flag = column('flag');
-const json = column('json');
-const seldom = {
+export const json = column('json');
+/** What is nearly always null. */
+export const seldom = {
   text: column('text', null),
   integer: column('integer', null),
   json: column('json', null),

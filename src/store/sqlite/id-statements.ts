@@ -61,6 +61,11 @@ export interface IdStatements {
   lockNext(lock: string, place: number): Ids;
   lockLast(lock: string): number;
   lockWaiters(session: string): Ids;
+  graphStepNamed(graph: string, name: string): Ids;
+  graphSteps(graph: string): Ids;
+  graphOfStep(attempt: string): Ids;
+  backingOff(graph: string, limit: number): Ids;
+  openEvaluationsOf(of: string): Ids;
 }
 
 /** The statements, each a subquery whose first column is the id. */
@@ -169,6 +174,12 @@ const lists = {
     SELECT n.id AS id FROM admissions a
     CROSS JOIN notices n INDEXED BY notices_pending_for ON n.session_id = a.session_id AND n.state IN ('owed', 'claimed')
     WHERE n.state = 'owed' AND n.root_id = ? ORDER BY n.id`,
+  graphStepNamed: "SELECT ref AS id FROM graph_steps WHERE graph_id = ? AND plan ->> 'name' = ?",
+  graphSteps: 'SELECT ref AS id FROM graph_steps WHERE graph_id = ? ORDER BY place',
+  graphOfStep: 'SELECT ref AS id FROM graph_steps WHERE current_id = ?',
+  backingOff: `
+    SELECT ref AS id FROM graph_steps WHERE graph_id = ? AND state = 'backsOff' ORDER BY place LIMIT ?`,
+  openEvaluationsOf: "SELECT id FROM graphs WHERE of_id = ? AND state = 'running' ORDER BY id",
   lockHolder: 'SELECT run_id AS id FROM workspaces WHERE lock_path = ? AND is_held = 1',
   lockNext: `
     SELECT run_id AS id FROM workspaces WHERE lock_path = ? AND place > ? AND is_held = 0 ORDER BY place LIMIT 1`,

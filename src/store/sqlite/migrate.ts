@@ -9,6 +9,7 @@ import { schedulesSchema } from './migrations/0005-schedules.ts';
 import { notificationsSchema } from './migrations/0006-notifications.ts';
 import { attemptsSchema } from './migrations/0007-attempts.ts';
 import { admissionSchema } from './migrations/0008-admission.ts';
+import { graphsSchema } from './migrations/0009-graphs.ts';
 
 /** One step of the schema. Steps are only ever appended; one that was released is never edited. */
 export interface Migration {
@@ -26,6 +27,7 @@ export const migrations: readonly Migration[] = [
   { name: '0006-notifications', sql: notificationsSchema },
   { name: '0007-attempts', sql: attemptsSchema },
   { name: '0008-admission', sql: admissionSchema },
+  { name: '0009-graphs', sql: graphsSchema },
 ];
 
 interface Applied {

@@ -9,6 +9,7 @@ import type { Dispatch, Notification } from '../../ledger/notification.ts';
 import type { Input, Run, Session } from '../../ledger/session.ts';
 import { addUsage } from '../../ledger/spending.ts';
 import type { Steer, Turn, TurnOwner } from '../../ledger/turn.ts';
+import type { Graph, GraphStep } from '../../ledger/graph.ts';
 import type { Workspace } from '../../ledger/workspace.ts';
 import type { RowOf, SettleEffect, TableName, Tables } from '../apply.ts';
 import { settled, withDeficit } from '../closing.ts';
@@ -27,6 +28,7 @@ import {
   turnColumns,
   workspaceColumns,
 } from './columns.ts';
+import { graphColumns, graphStepColumns } from './graph-columns.ts';
 import type { CountStatements } from './count-statements.ts';
 import { countStatements } from './count-statements.ts';
 import type { Database } from './driver.ts';
@@ -54,6 +56,8 @@ export class SqliteTables implements Tables {
   readonly dispatches: Table<Dispatch>;
   readonly admissions: Table<Admission>;
   readonly workspaces: Table<Workspace>;
+  readonly graphs: Table<Graph>;
+  readonly graphSteps: Table<GraphStep>;
   readonly #byName: { readonly [Name in TableName]: Table<RowOf[Name]> };
   readonly #counts: CountStatements;
   readonly #holders = new Map<ExecutionId, readonly ExecutionId[]>();
@@ -82,6 +86,13 @@ export class SqliteTables implements Tables {
     this.dispatches = new Table(db, { table: 'dispatches', key: 'id', columns: dispatchColumns });
     this.admissions = new Table(db, { table: 'admissions', key: 'sessionId', columns: admissionColumns });
     this.workspaces = new Table(db, { table: 'workspaces', key: 'runId', columns: workspaceColumns });
+    this.graphs = new Table(db, { table: 'graphs', key: 'id', columns: graphColumns });
+    this.graphSteps = new Table(db, {
+      table: 'graph_steps',
+      key: 'ref',
+      columns: graphStepColumns,
+      longText: 'result',
+    });
     this.#byName = {
       execution: this.executions,
       notice: this.notices,
@@ -96,6 +107,8 @@ export class SqliteTables implements Tables {
       dispatch: this.dispatches,
       admission: this.admissions,
       workspace: this.workspaces,
+      graph: this.graphs,
+      graphStep: this.graphSteps,
     };
     this.#counts = countStatements(db);
   }
