@@ -35,7 +35,9 @@ function handled(context: Context, wake: WakeRow): Choice | undefined {
     }
     case 'idle':
       return processIsIdle(context, wake.target as SessionId);
-    // Nothing here has a schedule, or anything on disk.
+    // Nothing here has a schedule, a workflow, or anything on disk.
+    case 'step':
+    case 'graph':
     case 'workspace':
     case 'schedule':
     case 'occurrence':
