@@ -6,7 +6,8 @@ import type { TurnOwner } from '../../ledger/turn.ts';
 import type { RowOf, SettleEffect, TableName, Tables } from '../apply.ts';
 import { keyOfRow } from '../apply.ts';
 import { settled, withDeficit } from '../closing.ts';
-import { checkDeferredReferences, checkReferences, checkRow, checkUnique } from './constraints.ts';
+import { checkRow, checkUnique } from './constraints.ts';
+import { checkDeferredReferences, checkReferences } from './references.ts';
 import type { MemoryState } from './state.ts';
 
 /** Writes rows of a memory state under the constraints of the SQL schema. */
