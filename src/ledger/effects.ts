@@ -36,6 +36,7 @@ export type ExecutionPatch = Partial<
     | 'mode'
     | 'nativeId'
     | 'usage'
+    | 'wakeOnClose'
   >
 >;
 

@@ -36,6 +36,8 @@ export interface Waiting {
   readonly questionId?: string;
   readonly text?: string;
   readonly choices?: readonly string[];
+  /** The execution that must be closed first, for `dependency`. */
+  readonly on?: ExecutionId;
   /** Which of the choices says no, for when nobody answers in time. */
   readonly declines?: string;
 }
@@ -118,7 +120,7 @@ export interface Execution {
   readonly timeoutMs: number | null;
   /** Of a message: when more is used at and below it, its tree is ended. */
   readonly budget: Budget | null;
-  /** `kind:target` of the wake-up that its closing owes, if any. */
+  /** `kind:target` of the wake-ups that its closing owes, if any; a space between two. */
   readonly wakeOnClose: string | null;
   readonly createdAt: number;
 

@@ -146,6 +146,8 @@ export interface Questions {
   lockLast: { args: [lock: string]; answer: number };
   /** Of the running runs of this session, those in line for a lock. */
   lockWaiters: { args: [session: SessionId]; answer: Workspace[] };
+  /** Workflows that report to this session and are closed, those that closed last first. */
+  closedWorkflowsOf: { args: [session: SessionId, limit: number]; answer: Execution[] };
   graph: { args: [id: ExecutionId]; answer: Graph | undefined };
   graphStep: { args: [ref: StepRef]; answer: GraphStep | undefined };
   graphStepNamed: { args: [graph: ExecutionId, name: string]; answer: GraphStep | undefined };

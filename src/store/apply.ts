@@ -237,7 +237,7 @@ class Closings {
       sessionId: row.runsIn,
       data,
     });
-    if (row.wakeOnClose !== null) this.#journal.wakes.push(wakeOf(row.wakeOnClose));
+    for (const text of row.wakeOnClose?.split(' ') ?? []) this.#journal.wakes.push(wakeOf(text));
   }
 }
 

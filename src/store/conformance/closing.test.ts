@@ -115,6 +115,18 @@ describe.each(adapters)('closing on $name', ({ open }) => {
     expect((await opened.dump()).wakeups).toEqual([{ kind: 'run', target: 'run_x:y', at: 0, revision: 1 }]);
   });
 
+  it('others may ask to be woken by a closing that is still to come', async () => {
+    await apply(...registering(execution(1, null, { wakeOnClose: 'run:run_x' })));
+    const wakeOnClose = 'run:run_x graph:exe_a graph:exe_b';
+    await apply({ do: 'patchExecution', id: id.execution(1), set: { wakeOnClose } });
+    await apply(settling(1));
+    expect((await opened.dump()).wakeups).toMatchObject([
+      { kind: 'graph', target: 'exe_a' },
+      { kind: 'graph', target: 'exe_b' },
+      { kind: 'run', target: 'run_x' },
+    ]);
+  });
+
   it('a deficit that falls to the drain level wakes the program, by a delta or by a child that closes', async () => {
     const root = execution(1, null, { drain: 1 });
     await apply(...registering(root), ...registering(execution(2, root)), ...registering(execution(3, root)));

@@ -8,7 +8,7 @@ import { ask } from '../../ledger/questions.ts';
 import type { Opened } from './adapters.ts';
 import { adapters } from './adapters.ts';
 import { graph, graphStep } from './graph-rows.ts';
-import { deciding, execution, id, registering, start } from './rows.ts';
+import { deciding, execution, id, registering, session, settling, start } from './rows.ts';
 
 const workflow = execution(1, null, { kind: 'workflow' });
 const scored = execution(2, null, { kind: 'workflow' });
@@ -81,6 +81,7 @@ const violations: readonly (readonly [what: string, effect: Effect])[] = [
 
 describe.each(adapters)('workflows on $name', ({ open }) => {
   let opened: Opened;
+  let clock: VirtualClock;
   const answer = <Name extends QuestionName>(
     name: Name,
     ...args: Questions[Name]['args']
@@ -88,7 +89,8 @@ describe.each(adapters)('workflows on $name', ({ open }) => {
   const indexes = async (answered: Promise<readonly GraphStep[]>): Promise<number[]> =>
     (await answered).map((row) => row.index);
   beforeEach(async () => {
-    opened = await open(new VirtualClock(start));
+    clock = new VirtualClock(start);
+    opened = await open(clock);
     await opened.store.decide(deciding(rows));
   });
   afterEach(() => opened.end());
@@ -146,6 +148,30 @@ describe.each(adapters)('workflows on $name', ({ open }) => {
     expect(await answer('openEvaluationsOf', workflow.id)).toEqual([]);
     await opened.store.decide(deciding([patched(3, { ...ended, left: 0 })]));
     expect(await answer('openEvaluationsOf', scored.id)).toEqual([]);
+  });
+
+  it('finds what a session has had done, what closed last first', async () => {
+    const [here, there] = [id.session(1), id.session(2)];
+    const reporting = (n: number, kind: 'workflow' | 'agent', reportsTo = here): Effect[] =>
+      registering(execution(n, null, { kind, reportsTo, mode: 'each' }));
+    await opened.store.decide(
+      deciding([
+        { do: 'insertSession', row: session(1) },
+        { do: 'insertSession', row: session(2) },
+        ...[11, 12, 13].flatMap((n) => reporting(n, 'workflow')),
+        ...reporting(14, 'agent'),
+        ...reporting(15, 'workflow', there),
+      ]),
+    );
+    expect(await answer('closedWorkflowsOf', here, 9)).toEqual([]);
+    for (const n of [13, 11, 14, 15]) {
+      clock.advance(1);
+      await opened.store.decide(deciding([settling(n)]));
+    }
+    const found = async (limit: number): Promise<string[]> =>
+      (await answer('closedWorkflowsOf', here, limit)).map((row) => row.id);
+    expect(await found(9)).toEqual([id.execution(11), id.execution(13)]);
+    expect(await found(1)).toEqual([id.execution(11)]);
   });
 
   it('finds a step by its place, its name and its attempt', async () => {

@@ -193,6 +193,7 @@ function ofExecutions(
     | 'liveTasks'
     | 'taskNamed'
     | 'openOwnedBy'
+    | 'closedWorkflowsOf'
     | 'waitingIn'
   >,
 ): unknown {
@@ -226,6 +227,11 @@ function ofExecutions(
     }
     case 'waitingIn':
       return executions.filter((row) => row.rootId === id && row.waiting !== null);
+    case 'closedWorkflowsOf':
+      return executions
+        .filter((row) => row.closed && row.kind === 'workflow' && row.reportsTo === id)
+        .sort((a, b) => (b.closedAt ?? 0) - (a.closedAt ?? 0) || compare(b.id, a.id))
+        .slice(0, question.args[1]);
     case 'openOwnedBy':
       return executions.filter(
         (row) =>

@@ -47,6 +47,8 @@ export class SqliteAnswers {
         return first(turns.all(ids.activeTurnOf(question.args[0])));
       case 'held':
         return executions.all(ids.held(question.args[0]));
+      case 'closedWorkflowsOf':
+        return executions.all(ids.closedWorkflowsOf(...question.args));
       case 'openChildren':
         return executions.all(ids.openChildren(...question.args));
       case 'keyed':

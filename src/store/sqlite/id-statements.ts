@@ -14,6 +14,7 @@ export interface IdStatements {
   liveTasks(session: string): Ids;
   taskNamed(session: string, nativeId: string): Ids;
   openOwnedBy(session: string): Ids;
+  closedWorkflowsOf(session: string, limit: number): Ids;
   nextInput(session: string): Ids;
   inputs(session: string): Ids;
   headPosition(session: string): number;
@@ -174,6 +175,10 @@ const lists = {
     SELECT n.id AS id FROM admissions a
     CROSS JOIN notices n INDEXED BY notices_pending_for ON n.session_id = a.session_id AND n.state IN ('owed', 'claimed')
     WHERE n.state = 'owed' AND n.root_id = ? ORDER BY n.id`,
+  closedWorkflowsOf: `
+    SELECT id FROM executions INDEXED BY executions_closed_workflows
+    WHERE reports_to = ? AND closed = 1 AND kind = 'workflow' AND reports_to IS NOT NULL
+    ORDER BY closed_at DESC, id DESC LIMIT ?`,
   graphStepNamed: "SELECT ref AS id FROM graph_steps WHERE graph_id = ? AND plan ->> 'name' = ?",
   graphSteps: 'SELECT ref AS id FROM graph_steps WHERE graph_id = ? ORDER BY place',
   graphOfStep: 'SELECT ref AS id FROM graph_steps WHERE current_id = ?',

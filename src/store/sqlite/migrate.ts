@@ -10,6 +10,7 @@ import { notificationsSchema } from './migrations/0006-notifications.ts';
 import { attemptsSchema } from './migrations/0007-attempts.ts';
 import { admissionSchema } from './migrations/0008-admission.ts';
 import { graphsSchema } from './migrations/0009-graphs.ts';
+import { closedWorkflowsSchema } from './migrations/0010-closed-workflows.ts';
 
 /** One step of the schema. Steps are only ever appended; one that was released is never edited. */
 export interface Migration {
@@ -28,6 +29,7 @@ export const migrations: readonly Migration[] = [
   { name: '0007-attempts', sql: attemptsSchema },
   { name: '0008-admission', sql: admissionSchema },
   { name: '0009-graphs', sql: graphsSchema },
+  { name: '0010-closed-workflows', sql: closedWorkflowsSchema },
 ];
 
 interface Applied {

@@ -1,0 +1,97 @@
+import type { ExecutionId, SessionId } from '../base/ids.ts';
+import type { Refusal, Rule } from './decision.ts';
+import { Draft, refuse } from './decision.ts';
+import type { Execution, Waiting } from './execution.ts';
+import { isSettled } from './execution.ts';
+import type { Parentage } from './parent.ts';
+import type { Asking } from './questions.ts';
+import { ask } from './questions.ts';
+
+/** Most executions that may wait for the end of one. */
+const waiterLimit = 100;
+
+/**
+ * Why nothing may be launched that begins when `target` is closed, if so. What would have to close before the target can
+ * waits for the target itself then, for ever: `WAIT_ON_SELF`.
+ */
+export function* refusalOfWaiting(
+  target: ExecutionId,
+  found: Pick<Parentage, 'parent' | 'holders'>,
+): Asking<Refusal | undefined> {
+  const row = yield* ask('execution', target);
+  if (!row) return refuse('NOT_FOUND', `No execution ${target}.`, { id: target });
+  if (row.closed) return undefined;
+  const above = yield* waitsFor(found);
+  for (let next: Execution | undefined = row; next; next = yield* dependencyOf(next)) {
+    if (!above.has(next.id)) continue;
+    const message = `${target} cannot be closed before what you start now is, which would wait for it. End your turn instead; it can be asked for when ${target} is closed.`;
+    return refuse('WAIT_ON_SELF', message, { executionId: target });
+  }
+  if (wakesOf(row).length < waiterLimit) return undefined;
+  const message = `${waiterLimit} executions wait for the end of ${target} already; ask again when it is closed.`;
+  return refuse('ILLEGAL_STATE', message, { state: row.state });
+}
+
+/**
+ * What a new execution waits for until `target` is closed; null when it is. The wake-up is owed by the closing itself, in
+ * its transaction, whoever closes it and whatever server lives then.
+ */
+export function* waitForClosing(draft: Draft, id: ExecutionId, target: ExecutionId): Asking<Waiting | null> {
+  const row = yield* ask('execution', target);
+  if (!row || row.closed) return null;
+  draft.patch(row.id, { wakeOnClose: [...wakesOf(row), `graph:${id}`].join(' ') });
+  return { for: 'dependency', since: draft.now, text: `${row.name} (${row.id}) to be closed`, on: row.id };
+}
+
+/**
+ * What waited for an execution that is closed now begins: the due steps of its workflow, or the messages of its agent. Its
+ * clock starts. Idempotent; false when it did not wait, or has to wait on.
+ */
+export function* goOn(command: { readonly now: number; readonly id: ExecutionId }): Rule<boolean> {
+  const draft = new Draft(command.now);
+  const row = yield* ask('execution', command.id);
+  if (!row || isSettled(row.state) || row.cancelRequested || row.waiting?.for !== 'dependency')
+    return draft.done(false);
+  const target = yield* dependencyOf(row);
+  if (target && !target.closed) return draft.done(false);
+  const deadlineAt = row.timeoutMs === null ? null : draft.now + row.timeoutMs;
+  draft.patch(row.id, { waiting: null, startedAt: draft.now, deadlineAt });
+  if (deadlineAt !== null) draft.wake('deadline', row.id, deadlineAt);
+  draft.event('execution.started', row);
+  const run = yield* ask('runOwnedBy', row.id);
+  if (run) draft.wake('run', run.id);
+  for (const step of yield* ask('graphSteps', row.id)) if (step.state === 'due') draft.wake('step', step.ref);
+  return draft.done(true);
+}
+
+/** Whether an execution, or something above it, runs in the session. */
+export function* isOfSession(row: Execution, sessionId: SessionId): Asking<boolean> {
+  for (let next: Execution | undefined = row; next; next = yield* parentOf(next))
+    if (next.runsIn === sessionId) return true;
+  return false;
+}
+
+/** Everything that cannot close before a child of this parentage does: all above, and whoever holds any of it. */
+function* waitsFor({ parent, holders }: Pick<Parentage, 'parent' | 'holders'>): Asking<Set<ExecutionId>> {
+  const found = new Set<ExecutionId>(holders);
+  if (parent) found.add(parent.id);
+  // A set is walked in the order of insertion, also over what is added meanwhile.
+  for (const id of found) {
+    const row = yield* ask('execution', id);
+    if (row?.parentId) found.add(row.parentId);
+    for (const holder of yield* ask('holders', id)) found.add(holder);
+  }
+  return found;
+}
+
+function* dependencyOf({ waiting }: Execution): Asking<Execution | undefined> {
+  return waiting?.on === undefined ? undefined : yield* ask('execution', waiting.on);
+}
+
+function* parentOf({ parentId }: Execution): Asking<Execution | undefined> {
+  return parentId === null ? undefined : yield* ask('execution', parentId);
+}
+
+function wakesOf({ wakeOnClose }: Execution): string[] {
+  return wakeOnClose === null ? [] : wakeOnClose.split(' ');
+}
