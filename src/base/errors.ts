@@ -77,6 +77,14 @@ const table = {
   SIGNED_OUT: { status: 502, exit: 7, title: 'The agent is not signed in' },
   /** The check command of the message said no. data: {exitCode}. */
   CHECK_FAILED: { status: 502, exit: 1, title: 'The check failed' },
+  /** A step of the workflow failed. The message says which, and why. */
+  STEP_FAILED: { status: 502, exit: 1, title: 'A step failed' },
+  /** A script left another exit code than 0, or none. The message has the code and the end of what it printed. */
+  SCRIPT_FAILED: { status: 502, exit: 1, title: 'The script failed' },
+  /** What was to choose the way of a workflow named none of its cases. */
+  ROUTE_FAILED: { status: 502, exit: 1, title: 'No way was chosen' },
+  /** A person was asked, and said no. */
+  DECLINED: { status: 502, exit: 1, title: 'A person said no' },
   /** A descendant failed and the message asked for all to succeed (`join: all`). */
   DESCENDANT_FAILED: { status: 502, exit: 1, title: 'Something below failed' },
   /** A template of a message could not be filled in, as when its file is missing; it was not sent. The message says which. */

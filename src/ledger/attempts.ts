@@ -1,6 +1,7 @@
 import type { Budget, ExecutionUsage } from './execution.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
+import type { Retry } from './planned-message.ts';
 import type { PlannedMessage, Run } from './session.ts';
 import { addUsage } from './spending.ts';
 
@@ -20,6 +21,11 @@ export function mayRetry(
   code: string | null,
 ): planned is PlannedMessage {
   return tries <= (planned?.retry?.max ?? 0) && !final.has(code);
+}
+
+/** Whether a step whose attempt failed with this code is to be tried once more. */
+export function mayRetryStep(retry: Retry | null, tries: number, code: string | null): boolean {
+  return tries <= (retry?.max ?? 0) && !final.has(code);
 }
 
 /** How long the run waits after the attempt with this number has failed: twice as long each time. */

@@ -3,7 +3,9 @@ import { mustEnd } from './clock.ts';
 import type { Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
 import type { CancelRequest, Execution } from './execution.ts';
-import { isSettled } from './execution.ts';
+import { isAttempt, isQuestion, isSettled } from './execution.ts';
+import { cancelledEnding } from './graph-end.ts';
+import { cancelGraph } from './graph-moves.ts';
 import { waive } from './hand-over.ts';
 import { endAgainMs, mayBeJoined } from './interruption.ts';
 import type { Asking } from './questions.ts';
@@ -75,7 +77,11 @@ function* latch(
   if (target.cancelRequested === null) draft.event('execution.cancelRequested', target, { actor, reason });
   draft.wake('deadline', target.id, draft.now + endAgainMs);
   yield* waiveTree(draft, tree, request, waived);
-  return tree.map((row): Execution => ({ ...row, cancelRequested: requestOf(row) }));
+  const ownVerdict = rules.cancelLatch && !isDecided ? { verdict } : {};
+  return tree.map((row): Execution => {
+    const cancelRequested = requestOf(row);
+    return { ...row, cancelRequested, ...(row.id === target.id ? ownVerdict : {}) };
+  });
 }
 
 /** The execution and everything open below it, parents before children. What was detached ends with its session only. */
@@ -119,7 +125,8 @@ function* endTree(
   let place = 0;
   const endNow = function* (row: Execution): Asking<void> {
     yield* waiveHanded(draft, row, command.request);
-    yield* end(draft, row, { state: 'cancelled' }, command.fresh.at('notice', place++));
+    const ending = isAttempt(row) ? cancelledEnding(row) : { state: 'cancelled' as const };
+    yield* end(draft, row, ending, command.fresh.at('notice', place++));
   };
   for (const row of tree) {
     if (row.runsIn !== null) sessions.add(row.runsIn);
@@ -139,8 +146,10 @@ function* endTree(
         interrupt.set(turn.id, { sessionId: turn.sessionId, turnId: turn.id });
     } else if (row.kind === 'step' && row.state === 'queued') {
       yield* endNow(row);
-    } else if (row.kind === 'agent') {
-      yield* endRun(draft, row);
+    } else if (yield* endProgramOf(draft, row)) {
+      // It settles when nothing below it is open.
+    } else if (isQuestion(row)) {
+      yield* endNow(row);
     } else {
       processes.push(row.id);
     }
@@ -155,12 +164,19 @@ function* waiveHanded(draft: Draft, row: Execution, { actor }: CancelRequest): A
     if (notice.state === 'handed') yield* waive(draft, notice, 'cancelled', actor);
 }
 
-/** The program of a background agent stops; the agent settles when its last message has closed. */
-function* endRun(draft: Draft, row: Execution): Asking<void> {
+/** Stops what is the program of an execution, a run of messages or a workflow; false: it has none of these. */
+function* endProgramOf(draft: Draft, row: Execution): Asking<boolean> {
+  if (row.kind === 'task' || row.kind === 'outside' || row.kind === 'service') return false;
   const run = yield* ask('runOwnedBy', row.id);
-  if (!run || run.state === 'ended') return;
-  draft.add({ do: 'patchRun', id: run.id, set: { cancelRequested: true } });
-  draft.wake('run', run.id);
+  if (run) {
+    if (run.state === 'ended') return true;
+    draft.add({ do: 'patchRun', id: run.id, set: { cancelRequested: true } });
+    draft.wake('run', run.id);
+    return true;
+  }
+  const graph = yield* ask('graph', row.id);
+  if (graph) yield* cancelGraph(draft, graph, row);
+  return graph !== undefined || row.kind === 'agent';
 }
 
 function* isWritten(steerId: SteerId | null): Asking<boolean> {

@@ -213,6 +213,16 @@ export function isCheckOf(row: Pick<Execution, 'kind' | 'name'>, parent: Pick<Ex
   return row.kind === 'step' && row.name === 'check' && parent.check !== null;
 }
 
+/** Whether it is an attempt of a step of a workflow: its program, not whoever has its token, says how it ends. */
+export function isAttempt({ wakeOnClose }: Pick<Execution, 'wakeOnClose'>): boolean {
+  return wakeOnClose?.split(' ').some((wake) => wake.startsWith('step:')) ?? false;
+}
+
+/** Whether it is the question of a step to a person: nothing works on it, and no session asks. */
+export function isQuestion(row: Pick<Execution, 'id' | 'wakeOnClose' | 'waiting'>): boolean {
+  return isAttempt(row) && row.waiting?.for === 'input' && row.waiting.questionId === row.id;
+}
+
 /** Whether it is counted in the deficit of its parent and holders. */
 export function isCounted(execution: Pick<Execution, 'closed' | 'detachedAt'>): boolean {
   return !execution.closed && execution.detachedAt === null;

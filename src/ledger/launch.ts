@@ -1,7 +1,9 @@
 import type { ExecutionId, RunId } from '../base/ids.ts';
 import type { Refusal, Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
-import type { Execution, ExecutionKind } from './execution.ts';
+import type { Budget, Execution, ExecutionKind } from './execution.ts';
+import { addGraph } from './graph-begin.ts';
+import type { NewGraph } from './graph.ts';
 import type { Caller, Parentage } from './parent.ts';
 import { findParent } from './parent.ts';
 import type { Asking } from './questions.ts';
@@ -12,6 +14,15 @@ import { newRun } from './session.ts';
 import { addFailure } from './settle.ts';
 import type { UsageTold } from './spending.ts';
 import { refusalBelowBudgets, refusalOfBudget } from './spending.ts';
+
+/** A conversation that an execution hosts, with the run that is its program. */
+export interface Hosts {
+  readonly session: Session;
+  readonly runId: RunId;
+  readonly plan: readonly PlannedMessage[];
+  /** What its agent tells of its usage: it must be enough for every budget at, above and below it. */
+  readonly tells: UsageTold;
+}
 
 /** One launch, whatever path it comes by: the single way in which work begins below something. */
 export interface Launch {
@@ -30,13 +41,9 @@ export interface Launch {
   /** Must exist until this instant without a heartbeat, else it is lost (kind `outside`). */
   readonly deadlineAt?: number;
   /** A background agent: the session that it hosts and the run that is its program. */
-  readonly hosts?: {
-    readonly session: Session;
-    readonly runId: RunId;
-    readonly plan: readonly PlannedMessage[];
-    /** What its agent tells of its usage: it must be enough for every budget at, above and below it. */
-    readonly tells: UsageTold;
-  };
+  readonly hosts?: Hosts;
+  /** A workflow: its program. */
+  readonly graph?: NewGraph;
 }
 
 /** The registered execution: durable before whoever asked hears of it. */
@@ -56,22 +63,27 @@ export function* launch(command: Launch): Rule<Launched> {
   }
   const found = yield* findParent(command.caller);
   if (!found.ok) return found;
-  const refused = (yield* refusalOf(command, found)) ?? (yield* refusalOfHost(command, found.parent));
+  const refused =
+    (yield* refusalOf(command, found)) ??
+    (command.hosts ? yield* refusalOfHost(command.hosts, found.parent) : undefined);
   if (refused) return refused;
   const draft = new Draft(command.now);
   const row = rowOf(command, found, yield* attemptOf(command, found));
   yield* uncountEarlierFailure(draft, row);
   draft.register(row, found.holders);
-  if (command.hosts) host(draft, command, row, command.hosts);
+  if (command.hosts) addHosted(draft, row, command.hosts);
+  if (command.graph) yield* addGraph(draft, row, command.graph);
   if (command.deadlineAt !== undefined) draft.wake('heartbeat', row.id, command.deadlineAt);
   return draft.done({ execution: row, isNew: true });
 }
 
 /** Why the agent of a launch may not have what it was given, or work where it would. */
-function* refusalOfHost({ hosts }: Launch, parent: Execution | null): Asking<Refusal | undefined> {
-  if (!hosts) return undefined;
-  const { session, plan, tells } = hosts;
-  for (const { budget } of plan) {
+export function* refusalOfHost(
+  { session, plan, tells }: Hosts,
+  parent: Execution | null,
+  own: Budget | null = null,
+): Asking<Refusal | undefined> {
+  for (const { budget } of [{ budget: own }, ...plan]) {
     const refused = budget ? refusalOfBudget(session.agent, tells, budget) : undefined;
     if (refused) return refused;
   }
@@ -129,11 +141,11 @@ function rowOf(command: Launch, found: Parentage, attempt: number): Execution {
   });
 }
 
-function host(draft: Draft, command: Launch, row: Execution, hosts: NonNullable<Launch['hosts']>): void {
-  draft.add({ do: 'insertSession', row: { ...hosts.session, hostedBy: row.id, project: row.project } });
-  const { runId: id, session, plan } = hosts;
+/** Makes the conversation that an execution hosts, and its program, within a larger decision. */
+export function addHosted(draft: Draft, row: Execution, { session, runId: id, plan }: Hosts): void {
+  draft.add({ do: 'insertSession', row: { ...session, hostedBy: row.id, project: row.project } });
   const about = { id, project: row.project, name: row.name, sessionId: session.id, ownerId: row.id, plan };
-  draft.add({ do: 'insertRun', row: newRun({ ...about, createdAt: command.now }) });
+  draft.add({ do: 'insertRun', row: newRun({ ...about, createdAt: draft.now }) });
   draft.wake('run', id);
 }
 

@@ -2,7 +2,9 @@ import type { ExecutionId, FreshIds } from '../base/ids.ts';
 import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import type { Execution, Outcome } from './execution.ts';
-import { isSettled } from './execution.ts';
+import { isAttempt, isSettled } from './execution.ts';
+import { cancelledEnding } from './graph-end.ts';
+import { settleAttempt } from './graph-walk.ts';
 import { oweVerdict } from './notifying.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
@@ -55,11 +57,13 @@ function* settleOwner(
   current: Execution | undefined,
   fresh: FreshIds,
 ): Asking<void> {
-  const state = owner.cancelRequested ? 'cancelled' : verdict.outcome;
-  const error = current?.error ?? {
-    code: verdict.code ?? 'AGENT_FAILED',
-    message: `The agent's message ended as ${verdict.code}.`,
-  };
+  const cancelled = owner.cancelRequested ? cancelledEnding(owner) : undefined;
+  const state = cancelled?.state ?? verdict.outcome;
+  const error = cancelled?.error ??
+    current?.error ?? {
+      code: verdict.code ?? 'AGENT_FAILED',
+      message: `The agent's message ended as ${verdict.code}.`,
+    };
   yield* end(
     draft,
     owner,
@@ -81,8 +85,13 @@ export function* drained(command: {
   const draft = new Draft(command.now);
   const run = yield* ask('runOwnedBy', command.id);
   const owner = yield* ask('execution', command.id);
-  if (!run || run.state !== 'ended' || !owner || isSettled(owner.state) || owner.open > 0)
-    return draft.done(false);
+  if (!owner || isSettled(owner.state) || owner.open > 0) return draft.done(false);
+  if (!run) {
+    const programEnd = isAttempt(owner) ? (yield* ask('graphOfStep', owner.id))?.programEnd : undefined;
+    if (programEnd) yield* settleAttempt(draft, owner, programEnd, command.fresh);
+    return draft.done(programEnd !== undefined);
+  }
+  if (run.state !== 'ended') return draft.done(false);
   const current = run.currentId === null ? undefined : yield* ask('execution', run.currentId);
   const verdict: Verdict = { outcome: run.outcome ?? 'failed', code: run.outcomeCode };
   yield* settleOwner(draft, owner, verdict, current, command.fresh);

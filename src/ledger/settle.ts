@@ -3,7 +3,7 @@ import { resumeClocks } from './clock.ts';
 import type { Draft, Ending, Rule } from './decision.ts';
 import { Draft as NewDraft, refuse } from './decision.ts';
 import type { Execution, SettledState } from './execution.ts';
-import { isCheckOf, isSettled, waitsForAdmission } from './execution.ts';
+import { isAttempt, isCheckOf, isSettled, waitsForAdmission } from './execution.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { countsForJoin } from './registration.ts';
@@ -37,7 +37,10 @@ export function* settle(command: Settle): Rule<{ readonly state: SettledState; r
 
 /** What a turn or a run settles is settled by nothing else: its queue entry, its notices and its turn would stay behind. */
 export function* endsByItself(row: Execution): Asking<boolean> {
-  if (row.kind === 'agent') return (yield* ask('runOwnedBy', row.id)) !== undefined;
+  if (isAttempt(row)) return true;
+  if (row.kind === 'agent' || row.kind === 'review') return (yield* ask('runOwnedBy', row.id)) !== undefined;
+  if (row.kind === 'workflow' || row.kind === 'evaluation' || row.kind === 'step')
+    return (yield* ask('graph', row.id)) !== undefined;
   return row.kind === 'message' || row.kind === 'continuation' || row.kind === 'late';
 }
 

@@ -14,6 +14,9 @@ import { startCheck } from '../../src/ledger/check.ts';
 import { beatOrLose, heartbeat, nextDeadline } from '../../src/ledger/deadline.ts';
 import type { Rule } from '../../src/ledger/decision.ts';
 import { address, groupFailed, groupSent, takeGroup } from '../../src/ledger/dispatching.ts';
+import { beginStep } from '../../src/ledger/graph-attempt.ts';
+import { drainGraph, settleGraph } from '../../src/ledger/graph-settle.ts';
+import { answerStep, endProgram, stepEnded } from '../../src/ledger/graph-walk.ts';
 import { enqueue, enqueueBelow } from '../../src/ledger/enqueue.ts';
 import { decideLimit } from '../../src/ledger/limit.ts';
 import { markWritten, moveTurn, takeLane } from '../../src/ledger/lane.ts';
@@ -45,15 +48,19 @@ export const ledgerRules = {
   agentTyped,
   agentUsed,
   agentWaits,
+  answerStep,
   beatOrLose,
   beginRun,
+  beginStep,
   callNext,
   cancel,
   cancelRun,
   claimSteer,
   decideLimit,
   detach,
+  drainGraph,
   drained,
+  endProgram,
   enqueue,
   enqueueBelow,
   groupFailed,
@@ -75,7 +82,9 @@ export const ledgerRules = {
   sendFailed,
   sessionOpened,
   settle,
+  settleGraph,
   startCheck,
+  stepEnded,
   stopSession,
   takeGroup,
   takeLane,
