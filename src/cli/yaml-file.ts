@@ -5,7 +5,7 @@ import { type InputIssue, joinPath } from '../contract/issues.ts';
 import { findNearest } from '../base/nearest.ts';
 import { keysAt } from '../contract/schema-keys.ts';
 import { clip, plainLine } from './text.ts';
-import { flattenIssues, type SchemaIssue } from './schema-issues.ts';
+import { flattenIssues, type SchemaIssue } from '../contract/schema-issues.ts';
 import { offsetOfKey, offsetOfValue } from './yaml-positions.ts';
 
 /** One thing that is wrong in a file, and where: lines and columns count from 1. */

@@ -14,7 +14,8 @@ export const scheduleName = textOf(100, 1).refine(
   'is no name of a schedule or a project; use letters, digits, ".", "_" and "-", beginning with a letter or a digit',
 );
 
-const zone = textOf(100, 1)
+/** An IANA time zone. */
+export const timeZone = textOf(100, 1)
   .superRefine((name, context) => {
     const found = parseZone(name);
     if ('problem' in found) tell(context, [], found.problem);
@@ -115,7 +116,7 @@ const fields = {
   every: everyMs.optional(),
   at: onceAt.optional(),
   after: after.optional(),
-  timezone: zone.optional(),
+  timezone: timeZone.optional(),
   agent: nameText.meta({ description: 'The agent profile.' }),
   session: session.optional(),
   messages: messageList.meta({

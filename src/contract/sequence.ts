@@ -6,7 +6,8 @@ import { longText, textOf } from './text.ts';
 /** How many messages one run may have. */
 const largestSequence = 1_000;
 
-const retry = z
+/** How often something is tried again. */
+export const retryInput = z
   .strictObject({
     max: z.int().min(0).max(100).meta({ description: 'Attempts beside the first one.' }),
     backoff: durationMs.optional().meta({
@@ -14,7 +15,10 @@ const retry = z
         'How long after the end of the first; twice as long each time, at most an hour. Default 1m.',
     }),
   })
-  .meta({ description: 'How often a message that failed is sent again, as a new root.' });
+  .meta({
+    description:
+      'How often a message that failed is sent again, as a new root; a step of a workflow is begun again.',
+  });
 
 /** What a message may say about itself besides its text. */
 export const messageOptions = z.strictObject({
@@ -26,7 +30,7 @@ export const messageOptions = z.strictObject({
     .meta({ description: 'A shell command; exit code 0 means that the message succeeded.' }),
   background: z.enum(['wait', 'cancel', 'detach']).optional(),
   budget: budget.optional(),
-  retry: retry.optional(),
+  retry: retryInput.optional(),
 });
 
 const fullMessage = z.strictObject({ text: longText, ...messageOptions.shape });

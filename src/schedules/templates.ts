@@ -1,12 +1,26 @@
 import { findNearest } from '../base/nearest.ts';
 import { dayInZone, inZone } from '../base/zoned-time.ts';
 
-/** A message as it is written, taken apart. `text` goes out as it is. */
-export type TemplatePart =
-  | { readonly is: 'text'; readonly text: string }
-  | { readonly is: PlainName }
-  | { readonly is: 'env'; readonly name: string }
-  | { readonly is: 'file'; readonly path: string };
+/** What of a text stays as it is. */
+export interface PlainPart {
+  readonly is: 'text';
+  readonly text: string;
+}
+
+/** A message as it is written, taken apart. */
+export type TemplatePart = PlainPart | { readonly is: PlainName } | EnvPart | FilePart;
+
+/** A variable of the environment. */
+export interface EnvPart {
+  readonly is: 'env';
+  readonly name: string;
+}
+
+/** A file below the working directory. */
+export interface FilePart {
+  readonly is: 'file';
+  readonly path: string;
+}
 
 /** One thing that is wrong in a template. Line and column count from 1, within the text. */
 export interface TemplateIssue {
@@ -18,8 +32,8 @@ export interface TemplateIssue {
 }
 
 /** A template taken apart, or all that is wrong with it. */
-export type ParsedTemplate =
-  | { readonly ok: true; readonly parts: readonly TemplatePart[] }
+export type ParsedTemplate<Part = TemplatePart> =
+  | { readonly ok: true; readonly parts: readonly Part[] }
   | { readonly ok: false; readonly issues: readonly TemplateIssue[] };
 
 /** What the templates of one message stand for. */
@@ -63,7 +77,15 @@ const variable = /^[A-Za-z_][A-Za-z0-9_]*$/;
  * for two braces. Names that are not known are issues, because a message with a gap in it costs a night; at most `mostIssues` of them are told.
  */
 export function parseTemplate(text: string): ParsedTemplate {
-  const parts: TemplatePart[] = [];
+  return takeApart<TemplatePart>(text, readName);
+}
+
+/** Takes a text apart whose templates `read` knows; what it does not know it answers with an issue. */
+export function takeApart<Part extends object>(
+  text: string,
+  read: (name: string) => Part | NameIssue,
+): ParsedTemplate<Part | PlainPart> {
+  const parts: (Part | PlainPart)[] = [];
   const issues: TemplateIssue[] = [];
   let literal = '';
   let at = 0;
@@ -76,9 +98,9 @@ export function parseTemplate(text: string): ParsedTemplate {
       continue;
     }
     const close = text.indexOf('}}', open + 2);
-    const read = close < 0 ? unclosed : readName(text.slice(open + 2, close).trim());
-    if ('message' in read) issues.push({ ...placeOf(text, open), ...read });
-    else parts.push(...textPart(literal), read);
+    const found = close < 0 ? unclosed : read(text.slice(open + 2, close).trim());
+    if ('message' in found) issues.push({ ...placeOf(text, open), ...found });
+    else parts.push(...textPart(literal), found);
     literal = '';
     at = close < 0 ? text.length : close + 2;
   }
@@ -91,11 +113,18 @@ export function parseTemplate(text: string): ParsedTemplate {
  * Never rejects.
  */
 export async function renderTemplate(text: string, values: TemplateValues): Promise<Rendered> {
-  const parsed = parseTemplate(text);
+  return fillParts<TemplatePart>(parseTemplate(text), (part) => valueOf(part, values));
+}
+
+/** Puts the parts of a text together, each with what it stands for; the first that stands for nothing ends it. */
+export async function fillParts<Part>(
+  parsed: ParsedTemplate<Part>,
+  valueOfPart: (part: Part) => Promise<Rendered>,
+): Promise<Rendered> {
   if (!parsed.ok) return no(parsed.issues.map(({ message }) => message).join(' '));
   let whole = '';
   for (const part of parsed.parts) {
-    const value = await valueOf(part, values);
+    const value = await valueOfPart(part);
     if (!value.ok) return value;
     whole += value.text;
     if (whole.length > longestText)
@@ -110,23 +139,30 @@ export function variablesIn(text: string): string[] {
   return parsed.ok ? parsed.parts.flatMap((part) => (part.is === 'env' ? [part.name] : [])) : [];
 }
 
-type Issue = Pick<TemplateIssue, 'message' | 'nearest'>;
+/** Why something in braces is no template. */
+export type NameIssue = Pick<TemplateIssue, 'message' | 'nearest'>;
 
-const unclosed: Issue = { message: '"{{" has no "}}"; write "\\{{" for two braces.' };
+const unclosed: NameIssue = { message: '"{{" has no "}}"; write "\\{{" for two braces.' };
 
-function readName(name: string): TemplatePart | Issue {
+function readName(name: string): TemplatePart | NameIssue {
   const plain = plainNames.find((known) => known === name);
   if (plain) return { is: plain };
   if (name.startsWith('env.')) return readVariable(name.slice('env.'.length));
   if (name.startsWith('file:')) return readPath(name.slice('file:'.length).trim());
-  const nearest = findNearest(name, allNames);
-  const hint = nearest === undefined ? `known are ${allNames.join(', ')}.` : `did you mean {{${nearest}}}?`;
+  return unknownName(name, allNames);
+}
+
+/** There is no such template; `known` says what there is. */
+export function unknownName(name: string, known: readonly string[]): NameIssue {
+  const nearest = findNearest(name, known);
+  const hint = nearest === undefined ? `known are ${known.join(', ')}.` : `did you mean {{${nearest}}}?`;
   const shown = name.length > 60 ? `${name.slice(0, 60)}…` : name;
   const message = `there is no template {{${shown}}}; ${hint} Write "\\{{" for two braces.`;
   return { message, ...(nearest === undefined ? {} : { nearest }) };
 }
 
-function readVariable(name: string): TemplatePart | Issue {
+/** `{{env.NAME}}`: a variable that texts may have. */
+export function readVariable(name: string): EnvPart | NameIssue {
   if (!variable.test(name)) return { message: `{{env.${name}}} names no variable; write {{env.NAME}}.` };
   // The server's own tokens and settings are for no agent.
   if (name.startsWith('STEMMA_'))
@@ -134,7 +170,8 @@ function readVariable(name: string): TemplatePart | Issue {
   return { is: 'env', name };
 }
 
-function readPath(path: string): TemplatePart | Issue {
+/** `{{file:PATH}}`: a file below the working directory. */
+export function readPath(path: string): FilePart | NameIssue {
   if (path === '') return { message: '{{file:}} names no file; write {{file:PATH}}.' };
   const isInside = !/^[/~]/.test(path) && !path.split('/').includes('..') && !path.includes('\0');
   if (isInside) return { is: 'file', path };
@@ -164,25 +201,27 @@ async function valueOf(part: TemplatePart, values: TemplateValues): Promise<Rend
   }
 }
 
-function fileText(path: string, read: FileRead): Rendered {
+/** What a file's template stands for: all of it, or why it cannot be had. */
+export function fileText(path: string, read: FileRead): Rendered {
   if (!read.ok) return no(`{{file:${path}}} cannot be read: ${read.why}.`);
   if (read.text.length <= longestValue) return { ok: true, text: read.text };
   return no(`{{file:${path}}} is longer than ${longestValue} characters; name it in the text instead.`);
 }
 
-// A result is what another wrote, of whatever length; its end says most.
-function cut(text: string): string {
+/** A value as it is put into a text. A result is what another wrote, of whatever length; its end says most. */
+export function cut(text: string): string {
   if (text.length <= longestValue) return text;
   // Half of a character would not survive the way to the agent.
   const kept = text.slice(-longestValue).replace(/^[\uDC00-\uDFFF]/, '');
   return `[… ${text.length - longestValue} characters are left out …]\n${kept}`;
 }
 
-function textPart(text: string): TemplatePart[] {
+function textPart(text: string): PlainPart[] {
   return text === '' ? [] : [{ is: 'text', text }];
 }
 
-function placeOf(text: string, offset: number): { line: number; column: number } {
+/** Where an offset is within a text; from 1. */
+export function placeOf(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset).split('\n');
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { nearestSaid } from '../contract/issues.ts';
+import { nearestSaid } from './issues.ts';
 
 /** An issue of a schema with unions resolved to the branch that was probably meant. */
 export interface SchemaIssue {
