@@ -33,6 +33,8 @@ const table = {
   TURN_NOT_PROVEN: { status: 409, exit: 4, title: 'The turn of this call is not proven' },
   /** The caller would wait for something whose closing needs the caller's own lane. End the turn instead. */
   WAIT_ON_SELF: { status: 409, exit: 4, title: 'Waiting for this would wait for oneself' },
+  /** An orchestrator was given results in as many rounds as it may have, and had started sub-agents again. Raise maxRounds, or change what it is asked. */
+  ROUNDS_EXCEEDED: { status: 502, exit: 1, title: 'An orchestrator gave out work more often than it may' },
   /** The tree is too deep for another launch. data: {limit}. Do the work here. */
   DEPTH_EXCEEDED: { status: 409, exit: 4, title: 'The tree is too deep' },
   /** The text is already in the agent's hands. Interrupt its continuation instead. data: {noticeId}. */

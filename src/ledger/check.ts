@@ -2,6 +2,7 @@ import type { ExecutionId } from '../base/ids.ts';
 import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import type { Execution } from './execution.ts';
+import { isCheckOf, isSettled } from './execution.ts';
 import { ask } from './questions.ts';
 
 /** A check that may run now. */
@@ -20,12 +21,13 @@ export function* startCheck(command: {
 }): Rule<CheckToRun | undefined> {
   const draft = new Draft(command.now);
   const message = yield* ask('execution', command.messageId);
-  if (!message || message.drain !== 1 || message.open !== 1)
+  if (!message || message.drain === null || message.open !== 1 || !isSettled(message.state))
     return draft.done<CheckToRun | undefined>(undefined);
   // What was detached may live on; it is not counted, and it is no check.
   const below = yield* ask('openChildren', message.id, childLimit);
   const check = below.find((child) => child.detachedAt === null);
-  if (check?.kind !== 'step' || check.cancelRequested) return draft.done<CheckToRun | undefined>(undefined);
+  if (!check || !isCheckOf(check, message) || check.cancelRequested)
+    return draft.done<CheckToRun | undefined>(undefined);
   if (check.state === 'queued') {
     draft.patch(check.id, { state: 'running', startedAt: command.now });
     draft.event('execution.started', check);

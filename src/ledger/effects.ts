@@ -43,7 +43,7 @@ export type ExecutionPatch = Partial<
 /**
  * What a wake-up is for. Handlers are idempotent; the target is a root, a run, a session, a schedule, an occurrence or a
  * notification; of `dispatch` the name of whom to tell; `slot` has one target, the line of those that are held back;
- * of `workspace` a run that has ended; of `step` a step of a workflow (`exe_…/INDEX`), and of `graph` the execution whose
+ * of `workspace` a run that has ended; of `controller` an execution of which a child has failed; of `step` a step of a workflow (`exe_…/INDEX`), and of `graph` the execution whose
  * program it is a step of.
  */
 export type WakeKind =
@@ -61,7 +61,8 @@ export type WakeKind =
   | 'slot'
   | 'workspace'
   | 'step'
-  | 'graph';
+  | 'graph'
+  | 'controller';
 
 /** One call that is owed. Of one kind and target there is never more than one. */
 export interface Wake {
@@ -85,7 +86,7 @@ export interface LedgerEvent {
  * Counts of executions change by relative deltas only (`open`, `settle.openBy`, `failures`, `spend`); after each of them the store repeats the
  * one rule, `isClosed`, and cascades: a closed execution takes one from its parent and from each of its holders (not when
  * it was detached), writes `execution.closed`, fixes a root's outcome, and owes its `wakeOnClose`; a deficit that falls
- * to `drain` owes a `drained` wake-up.
+ * to `drain` or below it owes a `drained` wake-up.
  */
 export type Effect =
   | { readonly do: 'insertExecution'; readonly row: Execution }

@@ -129,7 +129,10 @@ export interface Execution {
   /** The deficit: unclosed children, notices owed or claimed, hold edges. */
   readonly open: number;
   readonly closed: boolean;
-  /** The deficit at which its program is called (`drained`): 0 for a composite that has ended, 1 while a check is pending. */
+  /**
+   * The deficit from which on its program is called (`drained`): 0 for a composite that has ended, 1 while a check is pending,
+   * `atEveryFall` once results were owed that are handed over together.
+   */
   readonly drain: number | null;
   /** `CANCELLED`, or the code of the failure that its root must report whatever its own state is. */
   readonly verdict: string | null;
@@ -153,6 +156,9 @@ export interface Execution {
   /** How the agent or the operating system names it: a task's id, a process, a text typed at the agent's screen. */
   readonly nativeId: string | null;
 }
+
+/** The `drain` of what is looked at whenever its deficit falls. */
+export const atEveryFall = Number.MAX_SAFE_INTEGER;
 
 /** What a root, or a message of a run, came to. */
 export type Outcome = 'succeeded' | 'failed' | 'cancelled';

@@ -2,6 +2,7 @@ import type { ExecutionId, SessionId } from '../base/ids.ts';
 import { messagesAbove, shiftDeadline } from './clock.ts';
 import type { Draft } from './decision.ts';
 import type { Actor, Execution } from './execution.ts';
+import { atEveryFall } from './execution.ts';
 import type { Notice } from './notice.ts';
 import { backOffMs, deliveryAttempts, isPending } from './notice.ts';
 import { oweOfTree } from './notifying.ts';
@@ -13,6 +14,11 @@ import { distinct, newExecution } from './registration.ts';
 export function* count(draft: Draft, notice: Notice, by: 1 | -1): Asking<void> {
   draft.open(notice.countedOn, by);
   for (const holder of yield* ask('holders', notice.executionId)) draft.open(holder, by);
+}
+
+/** A result that is handed over with others is pending: whenever a deficit falls there it may be time. */
+export function watchBatch(draft: Draft, { mode, countedOn }: Pick<Notice, 'mode' | 'countedOn'>): void {
+  if (mode === 'batch') draft.patch(countedOn, { drain: atEveryFall });
 }
 
 /** Why this notice may not go where it is bound, if so: a result never lands in somebody else's chat (invariant 7). */
@@ -111,6 +117,7 @@ export function* giveBackHanded(
     steerId: null,
   });
   yield* count(draft, notice, 1);
+  watchBatch(draft, notice);
   if (notBefore < Number.MAX_SAFE_INTEGER) draft.wake('session', notice.sessionId, notBefore);
 }
 

@@ -61,7 +61,13 @@ export function holding(tree: OpenTree): Holding[] {
     if (row.kind === 'agent' && withOpenChildren.has(row.id)) continue;
     found.push(ofExecution(row, tree));
   }
-  for (const notice of tree.notices) if (isPending(notice.state)) found.push(ofNotice(notice, tree));
+  const batches = new Map<ExecutionId, Notice[]>();
+  for (const notice of tree.notices) {
+    if (!isPending(notice.state)) continue;
+    if (notice.mode === 'each') found.push(ofNotice(notice, tree));
+    else batches.set(notice.countedOn, [...(batches.get(notice.countedOn) ?? []), notice]);
+  }
+  for (const [id, notices] of batches) found.push(...ofBatch(id, notices, tree));
   for (const row of tree.held) {
     if (row.detachedAt !== null) continue;
     const how = row.closed ? 'its result was not handed over yet' : `it is ${row.state}`;
@@ -106,6 +112,26 @@ function ofExecution(row: Execution, tree: OpenTree): Holding {
   }
   const evidence = turn ? `turn ${turn.id} runs in session ${turn.sessionId}` : `its ${row.kind} runs`;
   return { ...about, why: 'running', since, evidence };
+}
+
+/** How many names of what is waited for are told. */
+const mostNamed = 5;
+
+/** Results that are handed over together: which of them are still to come, or what their session waits for. */
+function ofBatch(id: ExecutionId, notices: readonly Notice[], tree: OpenTree): Holding[] {
+  const since = Math.min(...notices.map((notice) => notice.owedAt));
+  const parent = tree.executions.find((row) => row.id === id);
+  const open = tree.executions.filter((row) => row.parentId === id && isCounted(row));
+  if (parent && !isSettled(parent.state)) return [];
+  if (open.length === 0) return notices.map((notice) => ofNotice(notice, tree));
+  const given = open.filter((row) => row.mode === 'batch');
+  const all = new Set([...given.map((row) => row.id), ...notices.map((notice) => notice.executionId)]);
+  const waitsFor = given.length > 0 ? given : open;
+  const names = waitsFor.slice(0, mostNamed).map((row) => row.name);
+  const more = waitsFor.length > mostNamed ? ', …' : '';
+  const how = given.length > 0 ? `${given.length} of ${all.size} sub-agents` : 'what goes on beside them';
+  const evidence = `waits for ${how}: ${names.join(', ')}${more}`;
+  return [{ executionId: id, why: 'waiting', since, evidence }];
 }
 
 function ofNotice(notice: Notice, tree: OpenTree): Holding {

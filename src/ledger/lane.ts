@@ -1,5 +1,8 @@
 import type { ExecutionId, FreshIds, SessionId, TurnId } from '../base/ids.ts';
 import { admit, leaveLine } from './admission.ts';
+import type { Batch } from './batch.ts';
+import { wholeBatch } from './batch.ts';
+import { batchText } from './batch-text.ts';
 import { lookAbove, shiftedDeadline } from './clock.ts';
 import type { Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
@@ -7,8 +10,6 @@ import type { Execution } from './execution.ts';
 import { handOver, mismatch, waive } from './hand-over.ts';
 import { standingLimit, waitForLimit } from './limit.ts';
 import type { TurnLimits } from './line.ts';
-import type { Notice } from './notice.ts';
-import { noticeText } from './notice-text.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import type { Input, Session } from './session.ts';
@@ -50,7 +51,7 @@ export function* takeLane(command: TakeLane): Rule<LaneTaken> {
     yield* passLocks(draft, session, undefined);
     return draft.done<LaneTaken>({ taken: false, why });
   }
-  const batch = yield* nextBatch(draft, session);
+  const batch = (yield* nextBatch(draft, session)) ?? (yield* wholeBatch(draft, session));
   const next = batch ? undefined : yield* nextMessage(draft, session);
   yield* passLocks(draft, session, next);
   if (!batch && !next?.message) {
@@ -68,9 +69,9 @@ export function* takeLane(command: TakeLane): Rule<LaneTaken> {
     const turn = beginTurn(draft, session, command, turnId, 'message', text, next.message.id);
     return draft.done<LaneTaken>({ taken: true, turn });
   }
-  const { notices, parent } = batch ?? { notices: [], parent: undefined };
-  if (!parent) throw new Error(`session ${session.id} has neither results nor a message`);
-  const text = yield* batchText(notices);
+  if (!batch) throw new Error(`session ${session.id} has neither results nor a message`);
+  const { notices, parent } = batch;
+  const text = yield* batchText(batch);
   const row = yield* handOver(draft, notices, parent, command.fresh.at('execution', 0), session.id);
   yield* lookAbove(draft, row);
   const turn = beginTurn(draft, session, command, turnId, 'notices', text, row.id);
@@ -93,17 +94,15 @@ function* whyNot(draft: Draft, session: Session): Asking<'busy' | 'stopped' | 'l
  */
 function* wakeForNext(draft: Draft, session: Session): Asking<void> {
   const later = (yield* ask('pendingFor', session.id)).filter(
-    (notice) => notice.state === 'owed' && notice.notBefore < Number.MAX_SAFE_INTEGER,
+    ({ state, mode, notBefore }) =>
+      state === 'owed' && mode === 'each' && notBefore < Number.MAX_SAFE_INTEGER,
   );
   if (later.length > 0)
     draft.wake('session', session.id, Math.min(...later.map((notice) => notice.notBefore)));
 }
 
-/** The notices to hand over next: those of the parent that is owed the oldest. Misdirected ones are waived and alarmed. */
-export function* nextBatch(
-  draft: Draft,
-  session: Session,
-): Asking<{ parent: Execution; notices: Notice[] } | undefined> {
+/** The notices to hand over next, of those that go one by one: those of the parent that is owed the oldest. Misdirected ones are waived and alarmed. */
+export function* nextBatch(draft: Draft, session: Session): Asking<Batch | undefined> {
   const owed = yield* ask('owed', session.id, draft.now, batchLimit);
   const refused = new Set<ExecutionId>();
   for (const oldest of owed) {
@@ -121,16 +120,6 @@ export function* nextBatch(
     }
   }
   return undefined;
-}
-
-/** The texts of a batch, one after the other. The epoch in each is that of this hand-over. */
-export function* batchText(notices: readonly Notice[]): Asking<string> {
-  const parts: string[] = [];
-  for (const notice of notices) {
-    const of = yield* ask('execution', notice.executionId);
-    if (of) parts.push(noticeText(notice, notice.epoch + 1, of));
-  }
-  return parts.join('\n\n');
 }
 
 function beginTurn(

@@ -12,6 +12,7 @@ import { depthLimit, newExecution, refusalBelow, refusalOfAnother } from './regi
 import type { PlannedMessage, Session } from './session.ts';
 import { newRun } from './session.ts';
 import { addFailure } from './settle.ts';
+import type { Orchestration } from './step-plan.ts';
 import type { UsageTold } from './spending.ts';
 import { refusalBelowBudgets, refusalOfBudget } from './spending.ts';
 
@@ -20,6 +21,8 @@ export interface Hosts {
   readonly session: Session;
   readonly runId: RunId;
   readonly plan: readonly PlannedMessage[];
+  /** What its agent may give out in turn: then its session is a controller. */
+  readonly todo?: Orchestration | null;
   /** What its agent tells of its usage: it must be enough for every budget at, above and below it. */
   readonly tells: UsageTold;
 }
@@ -142,10 +145,13 @@ function rowOf(command: Launch, found: Parentage, attempt: number): Execution {
 }
 
 /** Makes the conversation that an execution hosts, and its program, within a larger decision. */
-export function addHosted(draft: Draft, row: Execution, { session, runId: id, plan }: Hosts): void {
-  draft.add({ do: 'insertSession', row: { ...session, hostedBy: row.id, project: row.project } });
+export function addHosted(draft: Draft, row: Execution, hosts: Hosts): void {
+  const { session, runId: id, plan, todo = null } = hosts;
+  const delivery = todo ? 'controller' : 'auto';
+  const made = { ...session, hostedBy: row.id, project: row.project, delivery } as const;
+  draft.add({ do: 'insertSession', row: made });
   const about = { id, project: row.project, name: row.name, sessionId: session.id, ownerId: row.id, plan };
-  draft.add({ do: 'insertRun', row: newRun({ ...about, createdAt: draft.now }) });
+  draft.add({ do: 'insertRun', row: newRun({ ...about, todo, createdAt: draft.now }) });
   draft.wake('run', id);
 }
 

@@ -102,8 +102,8 @@ function* liftLimit(draft: Draft, session: Session, limit: Limit): Asking<void> 
 
 /** The first line of a text that is sent again after a limit: which message, and for which time. */
 const againHeader = /^\[stemma (exe_\w+) again #(\d+)\]/;
-/** The first line of a result: which one, and for which time. */
-const noticeHeader = /^\[stemma ntc_\w+ #(\d+)\]/;
+/** The first line of a result: which one, and for which time. Of several that come together the first counts. */
+const noticeHeader = /^\[stemma ntc_\w+ #(\d+)\]/m;
 
 /** How often the text of this owner of a turn has met a limit, this time counted; of a result, how often it was handed over. */
 export function limitedTimes(owner: Execution, text: string): number {

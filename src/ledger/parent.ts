@@ -1,4 +1,5 @@
 import type { ExecutionId, SessionId } from '../base/ids.ts';
+import { holdersAbove } from './batch.ts';
 import type { Refusal } from './decision.ts';
 import { refuse } from './decision.ts';
 import type { Execution, ParentSource, ReportMode } from './execution.ts';
@@ -121,10 +122,23 @@ function* ofTurn(session: Session, turn: Turn, call: CallEvidence): Asking<Paren
     ok: true,
     parent,
     source: 'turn',
-    holders: distinct([...others, ...byTask], parent.id),
+    holders: yield* holdersOf(session, [...others, ...byTask], parent),
     reportsTo: session.id,
-    mode: 'each',
+    mode: modeOf(session),
   };
+}
+
+function* holdersOf(
+  session: Session,
+  holders: readonly ExecutionId[],
+  parent: Execution,
+): Asking<ExecutionId[]> {
+  return distinct(yield* holdersAbove(session, holders, parent), parent.id);
+}
+
+/** A controller is told of all that it gave out in one turn at once. */
+function modeOf({ delivery }: Session): ReportMode {
+  return delivery === 'controller' ? 'batch' : 'each';
 }
 
 /** Everyone on whom background work is counted: its parents, and those who shared the turns that began it. */
@@ -158,6 +172,7 @@ function* ofTasks(
 ): Asking<Parentage | Refusal> {
   const parent = oldest.parentId === null ? undefined : yield* ask('execution', oldest.parentId);
   if (!parent) return refuse('TURN_ENDED', 'The turn of this call has ended; nothing was started.');
-  const holders = rules.holders ? distinct([...(yield* countingOn(tasks)), ...owners], parent.id) : [];
-  return { ok: true, parent, source: 'task', holders, reportsTo: session.id, mode: 'each' };
+  const all = rules.holders ? [...(yield* countingOn(tasks)), ...owners] : [];
+  const holders = yield* holdersOf(session, all, parent);
+  return { ok: true, parent, source: 'task', holders, reportsTo: session.id, mode: modeOf(session) };
 }

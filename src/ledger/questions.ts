@@ -38,6 +38,8 @@ export interface Questions {
   /** Unclosed executions that this one holds (edges from it to older ones point the other way). */
   held: { args: [holder: ExecutionId]; answer: Execution[] };
   openChildren: { args: [parent: ExecutionId, limit: number]; answer: Execution[] };
+  /** Unclosed children that are counted, oldest first: those that were detached are not. */
+  countedChildren: { args: [parent: ExecutionId, limit: number]; answer: Execution[] };
   /** The execution registered under a parent with this key and attempt. */
   keyed: { args: [parent: ExecutionId, key: string, attempt: number]; answer: Execution | undefined };
   /** The latest execution registered under the root with this key, for `join: 'all'`. */
@@ -51,6 +53,8 @@ export interface Questions {
   notice: { args: [id: NoticeId]; answer: Notice | undefined };
   /** Owed, mode `each`, due at `now`, oldest first. */
   owed: { args: [session: SessionId, now: number, limit: number]; answer: Notice[] };
+  /** On what the batch results are counted that are owed to this session, oldest first. */
+  batchesFor: { args: [session: SessionId]; answer: Execution[] };
   /** Owed or claimed, counted on this execution. */
   pendingOn: { args: [execution: ExecutionId]; answer: Notice[] };
   /** Owed or claimed, destined to this session. */

@@ -43,6 +43,8 @@ export const rules = {
   /** R19: of the runs that want one directory alone, one works; when it has ended, the next is woken. */
   workspaceLock: true,
   workspaceCall: true,
+  /** R20: the results of what a controller gave out are handed over together, when all of it is closed. */
+  batchWhole: true,
 };
 
 /** The name of a rule, as tests switch it off. */

@@ -2,7 +2,8 @@ import type { ExecutionId, FreshIds } from '../base/ids.ts';
 import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import type { Execution, Outcome } from './execution.ts';
-import { isAttempt, isSettled } from './execution.ts';
+import { atEveryFall, isAttempt, isSettled } from './execution.ts';
+import { readyBatch } from './batch.ts';
 import { cancelledEnding } from './graph-end.ts';
 import { settleAttempt } from './graph-walk.ts';
 import { oweVerdict } from './notifying.ts';
@@ -62,18 +63,26 @@ function* settleOwner(
   const error = cancelled?.error ??
     current?.error ?? {
       code: verdict.code ?? 'AGENT_FAILED',
-      message: `The agent's message ended as ${verdict.code}.`,
+      message: yield* whyFailed(verdict, owner),
     };
+  // What it made of the results of what it had started goes before its first answer.
+  const answer = owner.runsIn === null ? undefined : yield* ask('lastAnswer', owner.runsIn, owner.rootId);
   yield* end(
     draft,
     owner,
     {
       state,
-      result: current?.result ?? null,
+      result: answer ?? current?.result ?? null,
       ...(state === 'failed' ? { error } : {}),
     },
     fresh.at('notice', 0),
   );
+}
+
+function* whyFailed({ code }: Verdict, owner: Execution): Asking<string> {
+  if (code !== 'ROUNDS_EXCEEDED') return `The agent's message ended as ${code}.`;
+  const rounds = (yield* ask('runOwnedBy', owner.id))?.todo?.maxRounds;
+  return `It was given results ${rounds} times, and had started sub-agents again.`;
 }
 
 /** A composite whose program had ended and whose deficit has fallen to zero settles now, and closes with it. */
@@ -85,6 +94,7 @@ export function* drained(command: {
   const draft = new Draft(command.now);
   const run = yield* ask('runOwnedBy', command.id);
   const owner = yield* ask('execution', command.id);
+  if (owner?.drain === atEveryFall) return draft.done(yield* callController(draft, owner));
   if (!owner || isSettled(owner.state) || owner.open > 0) return draft.done(false);
   if (!run) {
     const programEnd = isAttempt(owner) ? (yield* ask('graphOfStep', owner.id))?.programEnd : undefined;
@@ -96,4 +106,12 @@ export function* drained(command: {
   const verdict: Verdict = { outcome: run.outcome ?? 'failed', code: run.outcomeCode };
   yield* settleOwner(draft, owner, verdict, current, command.fresh);
   return draft.done(true);
+}
+
+/** A deficit fell on which results are counted that come together: the session looks when all of them are there. */
+function* callController(draft: Draft, parent: Execution): Asking<boolean> {
+  const [first] = (yield* readyBatch(parent)) ?? [];
+  if (!first) return false;
+  draft.wake('session', first.sessionId);
+  return true;
 }

@@ -10,6 +10,7 @@ import type {
 import type { Budget, Outcome } from './execution.ts';
 import type { WorkflowCall } from './graph.ts';
 import type { TextMessage } from './planned-message.ts';
+import type { Orchestration } from './step-plan.ts';
 
 /** `cold`: no process. `live`: a conversation is open. `stopped`: stays so until a person sends a message. */
 export type SessionState = 'cold' | 'live' | 'stopped';
@@ -35,6 +36,11 @@ export interface Session {
   readonly state: SessionState;
   /** The execution that hosts it (kind `agent`), or null for a person's or a run's. */
   readonly hostedBy: ExecutionId | null;
+  /**
+   * How the results of what it launches come back: each when it is there, or, in a session whose agent gives out work, all of one
+   * turn at once.
+   */
+  readonly delivery: 'auto' | 'controller';
   /** The turn that holds the lane, or null: *the* answer to "is this session busy". */
   readonly laneTurn: TurnId | null;
   /** What the agent does by itself while the lane's turn has not begun: it goes before that turn. */
@@ -81,6 +87,8 @@ export interface Run {
   /** The execution it is the program of (a background agent), or null when its messages are roots. */
   readonly ownerId: ExecutionId | null;
   readonly plan: readonly PlannedMessage[];
+  /** What the agent of its session may give out, and how: that session is a controller. Null: it is none. */
+  readonly todo: Orchestration | null;
   /** What all its messages together may use: each gets what is left. */
   readonly budget: Budget | null;
   /** Messages of the plan that it has sent, from the first on: the index of the next. */
@@ -116,6 +124,7 @@ export function newSession(
     ...given,
     state: 'cold',
     hostedBy: null,
+    delivery: 'auto',
     laneTurn: null,
     wakeTurn: null,
     lastTurn: null,
@@ -136,6 +145,7 @@ export function newRun(
     occurrenceId: null,
     instant: null,
     budget: null,
+    todo: null,
     ...given,
     cursor: 0,
     currentId: null,

@@ -1,9 +1,11 @@
 import type { ExecutionId, NoticeId } from '../base/ids.ts';
+import { orchestrationOf } from './batch.ts';
 import { resumeClocks } from './clock.ts';
 import type { Draft, Ending, Rule } from './decision.ts';
 import { Draft as NewDraft, refuse } from './decision.ts';
 import type { Execution, SettledState } from './execution.ts';
 import { isAttempt, isCheckOf, isSettled, waitsForAdmission } from './execution.ts';
+import { watchBatch } from './hand-over.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { countsForJoin } from './registration.ts';
@@ -61,6 +63,16 @@ export function* end(
   yield* refuseByCheck(draft, row, ending.state);
   if (!(yield* owesNotice(row))) return;
   yield* owe(draft, row, ending, noticeId, notBefore);
+  yield* failFast(draft, row, ending.state);
+}
+
+/** Of what a controller's agent gave out, the first that fails ends the others, where that was asked for. */
+function* failFast(draft: Draft, row: Execution, state: SettledState): Asking<void> {
+  if (row.mode !== 'batch' || row.parentId === null || row.reportsTo === null) return;
+  if (state !== 'failed' && state !== 'lost') return;
+  const session = yield* ask('session', row.reportsTo);
+  const todo = session && (yield* orchestrationOf(session));
+  if (todo?.onChildFailure === 'cancel') draft.wake('controller', row.parentId);
 }
 
 /**
@@ -119,6 +131,7 @@ function* owe(draft: Draft, row: Execution, ending: Ending, id: NoticeId, notBef
   if (isStopped) return;
   draft.open(countedOn, 1);
   for (const holder of yield* ask('holders', row.id)) draft.open(holder, 1);
+  watchBatch(draft, { mode: row.mode, countedOn });
   draft.wake('session', row.reportsTo);
 }
 

@@ -3,7 +3,8 @@ import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import type { Execution } from './execution.ts';
 import { isSettled } from './execution.ts';
-import { batchText, nextBatch } from './lane.ts';
+import { batchText } from './batch-text.ts';
+import { nextBatch } from './lane.ts';
 import type { Notice } from './notice.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
@@ -52,7 +53,7 @@ function* claimNotices(draft: Draft, session: Session, turn: Turn, id: SteerId):
   const owners = yield* ask('owners', turn.id);
   if (!owners.some((owner) => !isSettled(owner.state) && owner.rootId === batch.parent.rootId))
     return undefined;
-  const text = yield* batchText(batch.notices);
+  const text = yield* batchText(batch);
   for (const notice of batch.notices) claim(draft, notice, id);
   return newSteer(draft, session, turn, id, text, null);
 }

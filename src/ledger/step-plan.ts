@@ -76,12 +76,15 @@ export interface TodoPlan {
   readonly onChildFailure: 'cancel' | 'wait';
 }
 
+/** What an orchestrator may give out, and how: all of it but what it is told itself. */
+export type Orchestration = Omit<TodoPlan, 'prompt'>;
+
 /** A sub-agent of an orchestrator; with agents of its own it is an orchestrator too. */
 export interface SubAgentPlan extends AgentUse {
   readonly description: string | null;
   /** Said before the instruction that it is called with; null: nothing. */
   readonly prompt: string | null;
-  readonly todo: Omit<TodoPlan, 'prompt'> | null;
+  readonly todo: Orchestration | null;
 }
 
 export interface RouteProgram extends AgentUse {

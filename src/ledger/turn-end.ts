@@ -171,7 +171,8 @@ function* settleOwner(
       cancelledBy: owner.runsIn,
     });
     draft.register(row, []);
-    draft.patch(owner.id, { drain: 1 });
+    // What is looked at at every fall is looked at then, too.
+    draft.patch(owner.id, { drain: Math.max(owner.drain ?? 0, 1) });
     if (owner.open + draft.added(owner.id) === 1) draft.wake('drained', owner.id);
   }
   yield* end(draft, owner, ending, command.fresh.at('notice', place));

@@ -1,6 +1,7 @@
 import { assertNever } from '../base/assert-never.ts';
 import type { ExecutionId, RunId, SessionId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
+import { besideFailure } from '../ledger/controller.ts';
 import type { Wake } from '../ledger/effects.ts';
 import { beatOrLose, nextDeadline } from '../ledger/deadline.ts';
 import type { Execution } from '../ledger/execution.ts';
@@ -37,6 +38,8 @@ export function wakeHandler(
         return advanceRun(context, wake.target as RunId);
       case 'drained':
         return handleDrained(context, wake.target as ExecutionId);
+      case 'controller':
+        return endBesideFailure(context, stopping, wake.target as ExecutionId);
       case 'deadline':
         return handleDeadline(context, stopping, wake.target as ExecutionId);
       case 'question':
@@ -68,9 +71,18 @@ export function wakeHandler(
 async function handleDrained(context: RunsContext, id: ExecutionId): Promise<void> {
   const { store, clock, ids } = context;
   const row = await store.read(() => ask('execution', id));
-  if (row?.check) return runCheck(context, id);
   const fresh = new FreshIds(ids);
   await store.decide(() => drained({ now: clock.now(), id, fresh }));
+  if (row?.check) await runCheck(context, id);
+}
+
+/** What was given out beside something that failed is cancelled and joined; its results are told all the same. */
+async function endBesideFailure({ store }: RunsContext, stopping: Stopping, id: ExecutionId): Promise<void> {
+  const { ids, reason } = await store.read(() => besideFailure(id));
+  const request = { actor: { kind: 'system' }, reason } as const;
+  await Promise.all(
+    ids.map((child) => stopping.cancelTree({ id: child, request, verdict: 'CANCELLED', join: true })),
+  );
 }
 
 /** At the deadline, or beyond its budget, the tree is cancelled and joined; only then does its run decide. */

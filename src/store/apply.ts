@@ -210,7 +210,7 @@ class Closings {
   }
 
   #noteDrained(row: Execution, by: number): void {
-    if (by < 0 && !row.closed && row.open === row.drain) {
+    if (by < 0 && !row.closed && row.drain !== null && row.open <= row.drain) {
       this.#journal.wakes.push({ kind: 'drained', target: row.id, at: 0 });
     }
   }

@@ -30,6 +30,7 @@ const breaks: readonly (readonly [RuleName, RegExp])[] = [
   ['slotLine', /asked first is let in first/],
   ['slotCall', /is called/],
   ['workspaceLock', /has its workspace/],
+  ['batchWhole', /handed over whole|one continuation at a time/],
 ];
 
 afterEach(() => {

@@ -1,6 +1,7 @@
 import { FreshIds, Ids } from '../../src/base/ids.ts';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
 import type { TurnLimits } from '../../src/ledger/line.ts';
+import type { Session } from '../../src/ledger/session.ts';
 import { newSession } from '../../src/ledger/session.ts';
 import type { StoredEvent } from '../../src/ledger/store.ts';
 import { MemoryStore } from '../../src/store/memory/store.ts';
@@ -83,7 +84,9 @@ export class Model {
         title: null,
         node,
       };
-      const session = newSession({ ...about, createdAt: this.clock.now() });
+      // Of those that a history begins with, the second gives out work.
+      const delivery = i === 1 ? ('controller' as const) : ('auto' as const);
+      const session: Session = { ...newSession({ ...about, createdAt: this.clock.now() }), delivery };
       await this.call({ rule: 'openSession', command: { now: this.clock.now(), session } });
     }
   }

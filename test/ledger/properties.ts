@@ -1,5 +1,6 @@
 import type { Moment, Property } from './moment.ts';
 import { admissionProperties } from './properties/admission.ts';
+import { batchProperties } from './properties/batches.ts';
 import { countingProperties } from './properties/counting.ts';
 import { deliveryProperties } from './properties/delivery.ts';
 import { livenessProperties } from './properties/liveness.ts';
@@ -19,6 +20,7 @@ export const properties: readonly Property[] = [
   ...monotoneProperties,
   ...noticeProperties,
   ...deliveryProperties,
+  ...batchProperties,
   ...turnProperties,
   ...treeProperties,
   ...parentageProperties,

@@ -30,6 +30,7 @@ const known: Readonly<Record<RuleName, number>> = {
   slotCall: 23,
   workspaceLock: 7,
   workspaceCall: 7,
+  batchWhole: 1,
 };
 /** How many other seeds are tried before a rule counts as not needed. */
 const searched = 6000;

@@ -144,14 +144,19 @@ describe.each(adapters)('closing on $name', ({ open }) => {
     expect((await opened.dump()).wakeups).toMatchObject([{ kind: 'drained', target: id.execution(1) }]);
   });
 
-  it('a deficit that grows to the drain level, passes it, or closes the row wakes nobody', async () => {
+  it('every fall at or below the drain level wakes the program', async () => {
+    await apply(...registering(execution(1, null, { drain: 2, open: 4 })));
+    await apply(opening(id.execution(1), -1));
+    expect((await opened.dump()).wakeups).toEqual([]);
+    await apply(opening(id.execution(1), -2));
+    await apply(opening(id.execution(1), -1));
+    expect((await opened.dump()).wakeups).toMatchObject([{ kind: 'drained', revision: 2 }]);
+  });
+
+  it('a deficit that grows to the drain level, or closes the row, wakes nobody', async () => {
     await apply(...registering(execution(1, null, { drain: 1, open: 0 })));
     await apply(opening(id.execution(1), 1), opening(id.execution(1), 2));
-    await apply(
-      opening(id.execution(1), -3),
-      ...registering(execution(2, null, { drain: 0, open: 1 })),
-      settling(2),
-    );
+    await apply(...registering(execution(2, null, { drain: 0, open: 1 })), settling(2));
     await apply(opening(id.execution(2), -1));
     expect(await row(2)).toMatchObject({ closed: true });
     expect((await opened.dump()).wakeups).toEqual([]);

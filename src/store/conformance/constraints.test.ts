@@ -28,6 +28,7 @@ const root = execution(1, null, { kind: 'message', runsIn: id.session(1) });
 const child = execution(2, root, { key: 'step', attempt: 1 });
 const sent = { kind: 'message', runId: id.run(1), runIndex: 0 } as const;
 
+const gives = { agents: {}, generic: true, maxRounds: 1, onChildFailure: 'wait' } as const;
 const told = notification(1);
 const owed = dispatch(told, 'ops');
 
@@ -149,6 +150,20 @@ const violations: readonly (readonly [what: string, effect: Effect])[] = [
   ['a waiver without a reason', patchNotice({ state: 'waived', actor: { kind: 'system' } })],
   ['a waiver without an actor', patchNotice({ state: 'waived', reason: 'x' })],
   ['a patch of no notice', { do: 'patchNotice', id: id.notice(99), set: { epoch: 1 } }],
+  [
+    'a batch that is put into a turn',
+    {
+      do: 'insertNotice',
+      row: notice(2, root, id.session(1), {
+        mode: 'batch',
+        countedOn: child.id,
+        state: 'claimed',
+        steerId: id.steer(1),
+      }),
+    },
+  ],
+  ['a batch below nothing', { do: 'insertNotice', row: notice(2, root, id.session(1), { mode: 'batch' }) }],
+  ['work that nobody gives out', { do: 'insertRun', row: run(2, id.session(1), { todo: gives }) }],
   ['a steer into no turn', { do: 'insertSteer', row: steer(2, id.session(1), id.turn(99)) }],
   ['an ended steer without an instant', { do: 'patchSteer', id: id.steer(1), set: { state: 'taken' } }],
   ['a run in no session', { do: 'insertRun', row: run(2, id.session(99)) }],

@@ -127,6 +127,19 @@ describe.each(adapters)('questions on $name', ({ open }) => {
     expect(await answer('input', first.id)).toBeUndefined();
   });
 
+  it('answers on what batches are counted that are owed to a session', async () => {
+    expect(await idsOf(answer('batchesFor', here))).toEqual([other.id]);
+    expect(await answer('batchesFor', there)).toEqual([]);
+  });
+
+  it('answers the unclosed children that are counted, oldest first', async () => {
+    await opened.store.decide(
+      deciding([{ do: 'patchExecution', id: first.id, set: { detachedAt: start } }, opening(root.id, -1)]),
+    );
+    const ids = await idsOf(answer('countedChildren', root.id, 2));
+    expect(ids).toEqual([second.id, olderTask.id]);
+  });
+
   it('answers the owners of a turn in the order of joining, and the turns of an owner', async () => {
     expect(await idsOf(answer('owners', id.turn(3)))).toEqual([continuation.id, root.id]);
     expect(await answer('owners', id.turn(99))).toEqual([]);

@@ -116,6 +116,7 @@ export function answerFrom(state: MemoryState, question: Question): unknown {
     case 'openEvaluationsOf':
       return answerOfGraphs(state, question);
     case 'owed':
+    case 'batchesFor':
     case 'pendingOn':
     case 'pendingFor':
     case 'noticesOfSteer':
@@ -135,6 +136,7 @@ function ofNotices(
   state: MemoryState,
   question: Of<
     | 'owed'
+    | 'batchesFor'
     | 'pendingOn'
     | 'pendingFor'
     | 'noticesOfSteer'
@@ -155,6 +157,14 @@ function ofNotices(
         .filter((row) => row.sessionId === id && isDue(row))
         .sort(byOwed)
         .slice(0, limit);
+    }
+    case 'batchesFor': {
+      const meant = notices.filter(
+        (row) => row.sessionId === id && row.state === 'owed' && row.mode === 'batch',
+      );
+      return [...new Set(meant.map((row) => row.countedOn))]
+        .sort(compare)
+        .map((parent) => state.rows('execution').get(parent));
     }
     case 'pendingOn':
       return notices.filter((row) => row.countedOn === id && isPending(row.state));
@@ -188,6 +198,7 @@ function ofExecutions(
     | 'holders'
     | 'held'
     | 'openChildren'
+    | 'countedChildren'
     | 'keyed'
     | 'latestKeyed'
     | 'liveTasks'
@@ -211,6 +222,10 @@ function ofExecutions(
     }
     case 'openChildren':
       return executions.filter((row) => row.parentId === id && !row.closed).slice(0, question.args[1]);
+    case 'countedChildren':
+      return executions
+        .filter((row) => row.parentId === id && !row.closed && row.detachedAt === null)
+        .slice(0, question.args[1]);
     case 'keyed': {
       const [, key, attempt] = question.args;
       return executions.find((row) => row.parentId === id && row.key === key && row.attempt === attempt);

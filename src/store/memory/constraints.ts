@@ -92,6 +92,8 @@ function checkNotice(row: Notice): void {
     row.id,
   );
   demand((state === 'handled') === (row.handledAt !== null), 'handled has its instant', row.id);
+  const isAlone = row.steerId === null && row.countedOn !== row.executionId;
+  demand(row.mode === 'each' || isAlone, 'a batch waits below something, and is never steered', row.id);
   demand(state !== 'waived' || (row.reason !== null && row.actor !== null), 'a waiver is signed', row.id);
 }
 
@@ -125,6 +127,7 @@ function checkRun(row: Run): void {
     'schedule, occurrence and instant go together',
     row.id,
   );
+  demand(row.todo === null || row.ownerId !== null, 'who gives out work is a program', row.id);
   demand(row.tries >= 0 && row.moves >= 0, 'tries and moves >= 0', row.id);
   const mayWait = row.state === 'running' && row.currentId !== null;
   demand(row.retryAt === null || mayWait, 'only a run that is at a message backs off', row.id);

@@ -51,6 +51,8 @@ export class SqliteAnswers {
         return executions.all(ids.closedWorkflowsOf(...question.args));
       case 'openChildren':
         return executions.all(ids.openChildren(...question.args));
+      case 'countedChildren':
+        return executions.all(ids.countedChildren(...question.args));
       case 'keyed':
         return first(executions.all(ids.keyed(...question.args)));
       case 'latestKeyed':
@@ -82,6 +84,8 @@ export class SqliteAnswers {
         return ids.tailPosition(question.args[0]);
       case 'owed':
         return notices.all(ids.owed(...question.args));
+      case 'batchesFor':
+        return executions.all(ids.batchesFor(question.args[0]));
       case 'pendingOn':
         return notices.all(ids.pendingOn(question.args[0]));
       case 'pendingFor':

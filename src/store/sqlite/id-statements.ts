@@ -9,6 +9,7 @@ export interface IdStatements {
   activeTurnOf(execution: string): Ids;
   held(holder: string): Ids;
   openChildren(parent: string, limit: number): Ids;
+  countedChildren(parent: string, limit: number): Ids;
   keyed(parent: string, key: string, attempt: number): Ids;
   latestKeyed(root: string, key: string): Ids;
   liveTasks(session: string): Ids;
@@ -20,6 +21,7 @@ export interface IdStatements {
   headPosition(session: string): number;
   tailPosition(session: string): number;
   owed(session: string, now: number, limit: number): Ids;
+  batchesFor(session: string): Ids;
   pendingOn(execution: string): Ids;
   pendingFor(session: string): Ids;
   noticesOfSteer(steer: string): Ids;
@@ -79,6 +81,8 @@ const lists = {
     SELECT e.id AS id FROM holds h JOIN executions e ON e.id = h.execution_id
     WHERE h.holder_id = ? AND e.closed = 0 ORDER BY h.execution_id`,
   openChildren: 'SELECT id FROM executions WHERE parent_id = ? AND closed = 0 ORDER BY id LIMIT ?',
+  countedChildren: `
+    SELECT id FROM executions WHERE parent_id = ? AND closed = 0 AND detached_at IS NULL ORDER BY id LIMIT ?`,
   keyed: 'SELECT id FROM executions WHERE parent_id = ? AND key = ? AND attempt = ? AND key IS NOT NULL',
   latestKeyed: `
     SELECT id FROM executions WHERE root_id = ? AND key = ? AND key IS NOT NULL ORDER BY id DESC LIMIT 1`,
@@ -95,6 +99,9 @@ const lists = {
     SELECT id FROM notices
     WHERE session_id = ?1 AND state IN ('owed', 'claimed') AND state = 'owed' AND mode = 'each' AND not_before <= ?2
     ORDER BY owed_at, id LIMIT ?3`,
+  batchesFor: `
+    SELECT DISTINCT counted_on AS id FROM notices INDEXED BY notices_batch
+    WHERE session_id = ? AND state = 'owed' AND mode = 'batch' ORDER BY counted_on`,
   pendingOn: "SELECT id FROM notices WHERE counted_on = ? AND state IN ('owed', 'claimed') ORDER BY id",
   pendingFor: `
     SELECT id FROM notices WHERE session_id = ? AND state IN ('owed', 'claimed') ORDER BY owed_at, id`,

@@ -11,6 +11,7 @@ import { attemptsSchema } from './migrations/0007-attempts.ts';
 import { admissionSchema } from './migrations/0008-admission.ts';
 import { graphsSchema } from './migrations/0009-graphs.ts';
 import { closedWorkflowsSchema } from './migrations/0010-closed-workflows.ts';
+import { batchesSchema } from './migrations/0011-batches.ts';
 
 /** One step of the schema. Steps are only ever appended; one that was released is never edited. */
 export interface Migration {
@@ -30,6 +31,7 @@ export const migrations: readonly Migration[] = [
   { name: '0008-admission', sql: admissionSchema },
   { name: '0009-graphs', sql: graphsSchema },
   { name: '0010-closed-workflows', sql: closedWorkflowsSchema },
+  { name: '0011-batches', sql: batchesSchema },
 ];
 
 interface Applied {

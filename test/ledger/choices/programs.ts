@@ -64,7 +64,10 @@ export const agentIsLaunched: Choose = (context) => {
   const about = { id, project: 'default', agent: 'demo', cwd: '/', title: null, node };
   const session = newSession({ ...about, createdAt: context.now });
   const tells = (['cost', 'cost', 'tokens', 'none'] as const)[context.d % 4] ?? 'cost';
-  const hosts = { session, runId: fresh.at('run', 0), plan: planOf(context), tells };
+  const onChildFailure = context.b % 2 === 0 ? ('cancel' as const) : ('wait' as const);
+  const gives = { agents: {}, generic: true, maxRounds: 1 + (context.c % 2), onChildFailure };
+  const todo = context.a % 3 === 0 ? gives : null;
+  const hosts = { session, runId: fresh.at('run', 0), plan: planOf(context), todo, tells };
   return launching(context, { kind: 'agent', name: `agent ${context.now}`, hosts });
 };
 

@@ -6,6 +6,7 @@ import { isOverspent } from '../../../src/ledger/spending.ts';
 import type { WakeRow } from '../../../src/wakeups/rows.ts';
 import type { Choice, Choose, Context } from '../choice.ts';
 import { freshOf, node, one } from '../choice.ts';
+import { listed } from '../state.ts';
 import { filledBy } from './messages.ts';
 
 /** How long a process may be of no use, in milliseconds. */
@@ -42,6 +43,8 @@ function handled(context: Context, wake: WakeRow): Choice | undefined {
     case 'schedule':
     case 'occurrence':
       return undefined;
+    case 'controller':
+      return othersAreEnded(context, wake.target as ExecutionId);
     case 'slot':
       return { call: { rule: 'callNext', command: { now: context.now, limits: context.limits } } };
     case 'heartbeat': {
@@ -115,12 +118,13 @@ function runGoesOn(context: Context, id: RunId): Choice | undefined {
 
 function drainedGoesOn(context: Context, id: ExecutionId): Choice | undefined {
   const { state, now } = context;
-  if (!state.executions.get(id)?.check)
-    return { call: { rule: 'drained', command: { now, id, fresh: freshOf(context) } } };
-  return {
+  const call = { rule: 'drained', command: { now, id, fresh: freshOf(context) } } as const;
+  if (!state.executions.get(id)?.check) return { call };
+  const check: Choice = {
     call: { rule: 'startCheck', command: { now, messageId: id } },
     follow: (came) => checkEnds(context, came.as === 'decided' ? (came.value as CheckToRun) : undefined),
   };
+  return { call, follow: () => check };
 }
 
 /** The check says yes or no. */
@@ -130,6 +134,25 @@ function checkEnds(context: Context, ready: CheckToRun | undefined): Choice | un
   const state = b % 2 === 0 ? ('succeeded' as const) : ('failed' as const);
   const noticeId = freshOf(context).at('notice', 0);
   return { call: { rule: 'settle', command: { now, id: ready.check.id, noticeId, ending: { state } } } };
+}
+
+/** What was given out beside something that failed is cancelled, one after the other. */
+function othersAreEnded(context: Context, parentId: ExecutionId): Choice | undefined {
+  const { state, now } = context;
+  const hasFailed = (id: ExecutionId): boolean =>
+    ['failed', 'lost'].includes(state.executions.get(id)?.state ?? '');
+  const pending = listed(state.noticesOn, parentId).filter((notice) => notice.state === 'owed');
+  if (!pending.some(({ executionId }) => hasFailed(executionId))) return undefined;
+  const ids = listed(state.children, parentId)
+    .filter((row) => row.mode === 'batch' && !row.closed && row.detachedAt === null)
+    .map((row) => row.id);
+  const cancelling = ([id, ...others]: readonly ExecutionId[]): Choice | undefined => {
+    if (id === undefined) return undefined;
+    const request = { actor: { kind: 'system' }, at: now, reason: 'beside a failure' } as const;
+    const command = { now, id, request, verdict: 'CANCELLED', fresh: freshOf(context) };
+    return { call: { rule: 'cancel', command }, follow: () => cancelling(others) };
+  };
+  return cancelling(ids);
 }
 
 function deadlinePasses(context: Context, id: ExecutionId): Choice {

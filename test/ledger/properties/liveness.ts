@@ -4,6 +4,7 @@ import { holding } from '../../../src/ledger/holding.ts';
 import type { Notice } from '../../../src/ledger/notice.ts';
 import type { Input, Session } from '../../../src/ledger/session.ts';
 import type { Turn } from '../../../src/ledger/turn.ts';
+import { batchDueAt } from '../batches.ts';
 import { short } from '../calls.ts';
 import type { Moment, Property } from '../moment.ts';
 import { changed, firstOf } from '../moment.ts';
@@ -17,8 +18,13 @@ function dueAt(state: State, session: Session): number | undefined {
   return session.limit.until === null ? undefined : Math.max(soonest, session.limit.until);
 }
 
+/** Nothing goes on in it, and nobody calls it. */
+function isFree(session: Session): boolean {
+  return session.state !== 'stopped' && session.laneTurn === null && session.wakeTurn === null;
+}
+
 function dueWithoutLimit(state: State, session: Session): number | undefined {
-  if (session.state === 'stopped' || session.laneTurn !== null || session.wakeTurn !== null) return undefined;
+  if (!isFree(session)) return undefined;
   // Whoever is in line is called (`admission.ts`).
   if (state.admissions.has(session.id)) return undefined;
   for (const input of state.inputs.values())
@@ -49,6 +55,17 @@ function checkSessions({ after, now }: Moment): string | undefined {
     const at = dueAt(after, session);
     if (at === undefined || isWoken(after, 'session', session.id, Math.max(at, now))) return undefined;
     return `${short(session.id)} could go on, and nothing wakes it`;
+  });
+}
+
+function checkBatches({ after, now }: Moment): string | undefined {
+  return firstOf(after.sessions.values(), (session) => {
+    const batch = isFree(session) ? batchDueAt(after, session) : undefined;
+    if (!batch || after.admissions.has(session.id) || session.limit?.until === null) return undefined;
+    const latest = Math.max(batch.at, now, session.limit?.until ?? 0);
+    const isSeen =
+      isWoken(after, 'session', session.id, latest) || isWoken(after, 'drained', batch.on, latest);
+    return isSeen ? undefined : `${short(session.id)} could be given a batch, and nothing wakes it`;
   });
 }
 
@@ -242,6 +259,7 @@ function checkIgnored({ before, after, came, call }: Moment): string | undefined
 export const livenessProperties: readonly Property[] = [
   { name: 'no rule throws, and what is refused or ignored changes nothing', check: checkIgnored },
   { name: 'a session that could go on is owed a wake-up', check: checkSessions },
+  { name: 'a controller for which all results are there is owed a wake-up', check: checkBatches },
   { name: 'a run or a composite that could go on is owed a wake-up', check: checkRuns },
   { name: 'a check that is due is owed a wake-up', check: checkChecks },
   { name: 'a deadline that runs is owed a wake-up', check: checkDeadlines },

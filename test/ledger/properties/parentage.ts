@@ -4,6 +4,7 @@ import { isSettled } from '../../../src/ledger/execution.ts';
 import type { Launch, Launched } from '../../../src/ledger/launch.ts';
 import type { Caller } from '../../../src/ledger/parent.ts';
 import type { Session } from '../../../src/ledger/session.ts';
+import { topIn } from '../batches.ts';
 import { short } from '../calls.ts';
 import type { Moment, Property } from '../moment.ts';
 import { commandIf } from '../moment.ts';
@@ -96,6 +97,22 @@ function whyUnpaid(state: State, { hosts }: Launch, wanted: ReturnType<typeof ex
   return isKept ? undefined : 'NO_USAGE';
 }
 
+function isController(state: State, caller: Caller): boolean {
+  return caller.by === 'session' && state.sessions.get(caller.sessionId)?.delivery === 'controller';
+}
+
+/** Whoever shares the turn holds it; in a controller's session the messages do, not the handling of results below them. */
+function holdersOf(
+  state: State,
+  caller: Caller,
+  { parent, holders }: Extract<Expected, { parent: unknown }>,
+): Set<ExecutionId> {
+  const others = holders.filter((id) => id !== parent?.id);
+  if (!isController(state, caller) || !parent) return new Set(others);
+  const top = topIn(state, parent.id);
+  return new Set(others.map((id) => topIn(state, id)).filter((id) => id !== top && id !== parent.id));
+}
+
 function checkLaunch(moment: Moment): string | undefined {
   const command = commandIf(moment, 'launch');
   if (!command || moment.before.executions.has(command.id)) return undefined;
@@ -115,13 +132,14 @@ function checkLaunch(moment: Moment): string | undefined {
   if (!row || row.parentId !== (parent?.id ?? null))
     return `its parent is ${short(row?.parentId)}, not ${short(parent?.id)}`;
   if (row.parentSource !== source) return `its parent was found by ${row.parentSource}, not by ${source}`;
-  const holders = new Set(wanted.holders.filter((id) => id !== parent?.id));
+  const holders = holdersOf(before, command.caller, wanted);
   const are = listed(after.holders, row.id);
   if (are.length !== holders.size || are.some((id) => !holders.has(id)))
     return `held by ${short(are)}, not ${short([...holders])}`;
   const isHeard =
     command.caller.by !== 'execution' && (command.caller.by === 'session' || command.caller.reportsTo);
-  return row.mode === (isHeard ? 'each' : 'none') ? undefined : `its end is told as ${row.mode}`;
+  const heard = isController(before, command.caller) ? 'batch' : 'each';
+  return row.mode === (isHeard ? heard : 'none') ? undefined : `its end is told as ${row.mode}`;
 }
 
 /** An id is registered once: for the same session it is the same thing, for another it is refused. */

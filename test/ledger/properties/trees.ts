@@ -2,6 +2,7 @@ import type { ExecutionId } from '../../../src/base/ids.ts';
 import type { Execution } from '../../../src/ledger/execution.ts';
 import { isSettled } from '../../../src/ledger/execution.ts';
 import { depthLimit } from '../../../src/ledger/registration.ts';
+import { topIn } from '../batches.ts';
 import { short } from '../calls.ts';
 import type { Moment, Property } from '../moment.ts';
 import { changed, commandIf, firstOf } from '../moment.ts';
@@ -87,7 +88,10 @@ function checkHolders(moment: Moment): string | undefined {
     if (holders.length === 0) return undefined;
     if (isExplicit || row.parentId === null) return `${short(row.id)} shares no turn and is held`;
     const may = row.kind === 'continuation' ? inherited(moment.after, row) : sharers(moment.before, row);
-    const stranger = holders.find((id) => !may.includes(id));
+    // In a controller's session it is the message, and not the handling of results below it.
+    const isMeant = (id: ExecutionId): boolean =>
+      may.includes(id) || may.some((each) => topIn(moment.before, each) === id);
+    const stranger = holders.find((id) => !isMeant(id));
     if (stranger) return `${short(row.id)} is held by ${short(stranger)}, which shares nothing with it`;
     const closed = holders.find((id) => moment.before.executions.get(id)?.closed);
     return closed && `${short(row.id)} is held by a closed ${short(closed)}`;
