@@ -103,7 +103,7 @@ function* addAttempt(
   if (how.as === 'end') return yield* settleAttempt(draft, row, how.end, fresh);
   if (row.deadlineAt !== null) draft.wake('deadline', row.id, row.deadlineAt);
   if (launch.hosts) addHosted(draft, row, launch.hosts);
-  else if (launch.workflow) yield* addGraph(draft, row, launch.workflow.graph);
+  else if (launch.workflow) addGraph(draft, row, launch.workflow.graph);
   else if (launch.question) yield* oweQuestion(draft, row);
   else draft.wake('step', step.ref);
 }

@@ -3,6 +3,7 @@ import type { Json } from '../base/json.ts';
 import type { Draft } from './decision.ts';
 import type { Execution, Failure } from './execution.ts';
 import { endGraph, type GraphVerdict } from './graph-end.ts';
+import { afterNeed, isBad } from './graph-needs.ts';
 import type { Graph, GraphStep, StepState } from './graph.ts';
 import { isEnded, stepRef } from './graph.ts';
 import type { Asking } from './questions.ts';
@@ -128,16 +129,9 @@ export class GraphMoves {
   *#needEnded(index: number, need: GraphStep): Asking<StepEnd | undefined> {
     const row = yield* this.#at(index);
     if (row.state !== 'blocked') return undefined;
-    if (isOfOtherCase(row, need)) return { state: 'skipped', reason: 'notChosen' };
-    const isDead = need.state === 'skipped' && need.reason === 'notChosen';
-    const told = this.#change(row, {
-      blockedBy: row.blockedBy - 1,
-      failedNeeds: row.failedNeeds + (isBad(need) || isSkippedByFailure(need) ? 1 : 0),
-      deadNeeds: row.deadNeeds + (isDead ? 1 : 0),
-    });
-    if (told.blockedBy > 0) return undefined;
-    if (told.failedNeeds > 0) return { state: 'skipped', reason: 'upstream' };
-    if (told.deadNeeds === new Set(told.plan.needs).size) return { state: 'skipped', reason: 'notChosen' };
+    const { step, ends } = afterNeed(row, need);
+    const told = this.#change(row, step);
+    if (ends || told.blockedBy > 0) return ends;
     this.move(told, { state: 'due' });
     this.#draft.wake('step', told.ref);
     return undefined;
@@ -149,23 +143,6 @@ export class GraphMoves {
     const data = { graphId, name: plan.name, state, ...attempt, ...more };
     this.#draft.tell({ type: 'step.state', rootId: this.#owner.rootId, sessionId: null, data });
   }
-}
-
-/** Whether it fails what needs it, and the whole. */
-function isBad({ state, plan }: Pick<GraphStep, 'state' | 'plan'>): boolean {
-  return (state === 'failed' || state === 'cancelled') && plan.onFailure !== 'continue';
-}
-
-function isSkippedByFailure({ state, reason }: GraphStep): boolean {
-  return state === 'skipped' && (reason === 'upstream' || reason === 'failFast');
-}
-
-/** Whether the step only runs in cases of a route of which another one was chosen. */
-function isOfOtherCase(step: GraphStep, route: GraphStep): boolean {
-  const { does } = route.plan;
-  if (does.type !== 'route' || route.state !== 'succeeded') return false;
-  const isOf = (names: readonly string[]): boolean => names.includes(step.plan.name);
-  return Object.values(does.cases).some(isOf) && !isOf(does.cases[route.result ?? ''] ?? []);
 }
 
 /** What may change of a step after it was written first. */

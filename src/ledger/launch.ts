@@ -75,7 +75,7 @@ export function* launch(command: Launch): Rule<Launched> {
   yield* uncountEarlierFailure(draft, row);
   draft.register(row, found.holders);
   if (command.hosts) addHosted(draft, row, command.hosts);
-  if (command.graph) yield* addGraph(draft, row, command.graph);
+  if (command.graph) addGraph(draft, row, command.graph);
   if (command.deadlineAt !== undefined) draft.wake('heartbeat', row.id, command.deadlineAt);
   return draft.done({ execution: row, isNew: true });
 }
