@@ -65,10 +65,13 @@ async function costOfRunning(
   sessions: readonly string[],
 ): Promise<readonly [string, string]> {
   // Long enough for the last of them to begin while the first still runs: each takes seconds of a core to come up. No word
-  // comes twice, since an agent that watches for loops ends a turn that repeats itself.
+  // comes twice, since an agent that watches for loops ends a turn that repeats itself; and no text, since the model knows
+  // the conversations of agents that name none by what is said in them.
   const words = Array.from({ length: 2000 }, (_, i) => `word${i}`);
-  const message = `[[slow 600 ${words.join(' ')}]]`;
-  for (const sessionId of sessions) await server.client.call('query', { body: { sessionId, message } });
+  for (const [i, sessionId] of sessions.entries()) {
+    const message = `Number ${i}. [[slow 600 ${words.join(' ')}]]`;
+    await server.client.call('query', { body: { sessionId, message } });
+  }
   const streaming = (): number =>
     server.model.log.filter((event) => event.type === 'request').length -
     server.model.log.filter((event) => event.type === 'ended').length;

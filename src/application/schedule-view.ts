@@ -3,7 +3,7 @@ import type * as wire from '../contract/schedule.ts';
 import { toInstant } from '../contract/text.ts';
 import type { Occurrence } from '../ledger/occurrence.ts';
 import type { Schedule } from '../ledger/schedule.ts';
-import { stateOf } from '../ledger/schedule.ts';
+import { fullName, stateOf } from '../ledger/schedule.ts';
 import { instantAfter, ruleOf } from '../schedules/timing.ts';
 import { toDefinition } from './schedule-definition.ts';
 
@@ -45,7 +45,7 @@ export function toOccurrence(schedule: Schedule, row: Occurrence): wire.Occurren
   return {
     id: row.id,
     project: schedule.project,
-    schedule: schedule.name,
+    schedule: fullName(schedule),
     instant: toInstant(row.instant),
     trigger: row.trigger,
     state: row.state,

@@ -1,3 +1,4 @@
+import type { ApplyAnswer } from '../contract/schedule.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ScheduleFacts } from '../contract/schedule-checks.ts';
 import type { Tty } from './tty.ts';
@@ -74,6 +75,8 @@ export interface RunningServer {
   readonly pid: number;
   readonly version: string;
   readonly signInUrl: string;
+  /** What its configuration changed of its schedules; absent where that says nothing of schedules. */
+  readonly schedules?: ApplyAnswer;
   /** Accepts nothing more, commits, and resolves when nothing runs; with `agents`, ends the agents too. Idempotent. */
   stop(options?: { readonly agents?: boolean }): Promise<void>;
   /** Resolves when it has stopped, for whatever reason; rejects when it broke. */

@@ -1,5 +1,5 @@
 import type { Run } from '../contract/run.ts';
-import type { Occurrence, Schedule } from '../contract/schedule.ts';
+import type { ApplyAnswer, Occurrence, Schedule } from '../contract/schedule.ts';
 import { describeRule } from '../schedules/rule/describe.ts';
 import { localText } from '../schedules/rule/local-text.ts';
 import { parseRule, parseZone, type Rule } from '../schedules/rule/rule.ts';
@@ -36,6 +36,21 @@ export function ruleOf({ cron, every, at, timezone = 'UTC' }: SaidWhen): Rule | 
           : undefined;
   const read = written && parseRule(written);
   return read && 'rule' in read ? read.rule : undefined;
+}
+
+/** What a file changed of the schedules of a server: `+ shop/nightly`, `~ shop/report  (cron)`, `- shop/old`, in one line each. */
+export function differenceLines({ project, created, changed, removed }: ApplyAnswer): string[] {
+  const name = (text: string): string => plainLine(`${project}/${text}`);
+  return [
+    ...created.map((each) => `+ ${name(each)}`),
+    ...changed.map(({ name: each, keys }) => `~ ${name(each)}  (${keys.map(plainLine).join(', ')})`),
+    ...removed.map((each) => `- ${name(each)}`),
+  ];
+}
+
+/** How much of it: `1 created, 0 changed, 0 removed, 2 unchanged`. */
+export function differenceCounts({ created, changed, removed, unchanged }: ApplyAnswer): string {
+  return `${created.length} created, ${changed.length} changed, ${removed.length} removed, ${unchanged.length} unchanged`;
 }
 
 /** When it runs, in words: `At 02:00 (Europe/Berlin)`, `after import`. */

@@ -34,14 +34,23 @@ export async function triggerAndWait(
   }
 }
 
+/** The one that was triggered, however many came behind it: the list goes from the latest instant to the earliest. */
 async function occurrenceAt(
   client: StemmaClient,
   id: string,
   instant: string,
   signal: AbortSignal,
 ): Promise<Occurrence | undefined> {
-  const { items } = await client.call('listOccurrences', { id, query: { limit: 100 }, signal });
-  return items.find((item) => item.instant === instant);
+  let page: { readonly items: readonly Occurrence[]; readonly nextCursor?: string | undefined };
+  let cursor: string | undefined;
+  do {
+    const query = { limit: 100, ...(cursor === undefined ? {} : { cursor }) };
+    page = await client.call('listOccurrences', { id, query, signal });
+    const found = page.items.find((item) => item.instant === instant);
+    if (found) return found;
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && !page.items.some((item) => item.instant < instant));
+  return undefined;
 }
 
 function isOver({ state }: Occurrence): boolean {

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { durationMs } from './durations.ts';
 import { diskSettings, notifyTargets, targetNames } from './notify-targets.ts';
-import { scheduleName, scheduleOnDisk, workspaceMode } from './schedule-input.ts';
+import {
+  isNotTooMany,
+  scheduleName,
+  scheduleOnDisk,
+  tooManySchedules,
+  workspaceMode,
+} from './schedule-input.ts';
 import { nameText, textOf } from './text.ts';
 
 const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is no name of an environment variable');
@@ -98,7 +104,7 @@ export const configFile = z
       description: "What the schedules belong to; default: the name of the file's directory.",
     }),
     agents: z.record(nameText, agentProfileInput).optional(),
-    schedules: z.record(scheduleName, scheduleOnDisk).optional().meta({
+    schedules: z.record(scheduleName, scheduleOnDisk).refine(isNotTooMany, tooManySchedules).optional().meta({
       description:
         'By name. Left out, the file says nothing of schedules; an empty mapping says that there are none.',
     }),

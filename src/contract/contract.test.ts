@@ -23,6 +23,7 @@ describe('durations', () => {
     ['250ms', 250],
     ['1.5s', 1_500],
     ['2d', 172_800_000],
+    ['1.1m', 66_000],
     [1_500, 1_500],
     [0, 0],
   ])('%s is %d ms', (text, ms) => {
@@ -40,6 +41,8 @@ describe('durations', () => {
     '1e3s',
     '400d',
     'Infinity',
+    '1.5ms',
+    1000.5,
     -1,
     Number.NaN,
     Infinity,

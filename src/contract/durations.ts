@@ -14,13 +14,14 @@ const longestDurationMs = 366 * 86_400_000;
 
 /**
  * Reads `30s`, `90m`, `1h30m`, `250ms` or a number of milliseconds. Answers whole milliseconds, or undefined when the
- * value is no duration, is negative or is longer than a year. A text without a unit is no duration: `30` could be
+ * value is no duration, is negative, is longer than a year or has a part of a millisecond. A text without a unit is no duration: `30` could be
  * anything.
  */
 export function parseDurationMs(value: string | number): number | undefined {
   const ms = typeof value === 'number' ? value : readUnits(value.trim());
   if (ms === undefined || !Number.isFinite(ms) || ms < 0 || ms > longestDurationMs) return undefined;
-  return Math.round(ms);
+  // 1.1m is 66000.00000000001 where numbers are binary; what is further away is no whole number.
+  return Math.abs(ms - Math.round(ms)) < 1e-6 ? Math.round(ms) : undefined;
 }
 
 function readUnits(text: string): number | undefined {
@@ -44,7 +45,7 @@ export const durationMs = z
     if (ms !== undefined) return ms;
     context.addIssue({
       code: 'custom',
-      message: `${JSON.stringify(value)} is no duration; write for example "30s", "90m" or "4h", or milliseconds as a number`,
+      message: `${JSON.stringify(value)} is no duration; write for example "30s", "90m" or "4h", or milliseconds as a whole number`,
     });
     return z.NEVER;
   })

@@ -39,6 +39,7 @@ describe('a schedule as it is written', () => {
       { workflow: 'nightly' },
       'workflow: workflows cannot be scheduled yet; write what is to be done as messages',
     ],
+    [{ cron: undefined, every: 1000.5 }, 'every: 1000.5 is no duration; write for example "30s"'],
     [{ session: 'keeep' }, 'session: '],
     [{ session: { mode: 'fresh', rotate: { turns: 1 } } }, 'session.rotate: is for mode: keep'],
     [{ session: { mode: 'keep', rotate: {} } }, 'session.rotate: needs "turns", "age" or "tokens"'],

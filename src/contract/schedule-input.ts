@@ -47,6 +47,16 @@ function isDayOfMonth(text: string): boolean {
   return day <= (Date.UTC(year, month, 1) - Date.UTC(year, month - 1, 1)) / 86_400_000;
 }
 
+/** How many schedules one file may have. */
+const largestFile = 1_000;
+
+/** Refuses more schedules than one file may have: applied, and read by a server that starts. */
+export function isNotTooMany(all: object): boolean {
+  return Object.keys(all).length <= largestFile;
+}
+/** What is said of more of them. */
+export const tooManySchedules = `has more than ${largestFile} schedules`;
+
 const everyMs = durationMs
   .refine((ms) => ms >= 1_000, 'must be at least 1s')
   .meta({ description: 'So much time from one to the next: "15m". Counted from 1970-01-01T00:00Z.' });

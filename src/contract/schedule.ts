@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { budget } from './budget.ts';
 import { outcome } from './execution.ts';
 import { cursorText, largestLimit, queryNumber } from './page.ts';
-import { scheduleInput, scheduleName, workspaceMode } from './schedule-input.ts';
+import {
+  isNotTooMany,
+  scheduleInput,
+  scheduleName,
+  tooManySchedules,
+  workspaceMode,
+} from './schedule-input.ts';
 import { instant, nameText } from './text.ts';
 
 /** Where a schedule comes from: a file, the API, or an agent. */
@@ -187,19 +193,13 @@ export const stopAnswer = z
   .meta({ id: 'StopAnswer' });
 export type StopAnswer = z.infer<typeof stopAnswer>;
 
-/** How many schedules one file may have. */
-const largestFile = 1_000;
-
 export const applyBody = z
   .strictObject({
     project: scheduleName,
-    schedules: z
-      .record(scheduleName, scheduleInput)
-      .refine((all) => Object.keys(all).length <= largestFile, `has more than ${largestFile} schedules`)
-      .meta({
-        description:
-          'All schedules of the file: what came from a file and is not here any more is removed. An empty mapping removes all of them.',
-      }),
+    schedules: z.record(scheduleName, scheduleInput).refine(isNotTooMany, tooManySchedules).meta({
+      description:
+        'All schedules of the file: what came from a file and is not here any more is removed. An empty mapping removes all of them.',
+    }),
     dryRun: z.boolean().optional(),
   })
   .meta({ id: 'ApplyBody' });

@@ -131,6 +131,23 @@ describe('the line', () => {
   });
 });
 
+describe('a clock that is set back', () => {
+  it('keeps a slot for whoever was called no longer than else', async () => {
+    const scene = new Scene();
+    const { first, second, runs } = await oneWaits(scene);
+    const third = await scene.session();
+    await scene.message(third);
+    await scene.lane(third);
+    await scene.ends(first, runs.native);
+    expect(await called(scene)).toEqual([second]);
+    scene.model.clock.jump(-24 * hour);
+    expect(await called(scene)).toEqual([second]);
+    expect(wokenAt(scene, 'slot:line')).toBeLessThanOrEqual(scene.now + 30_000);
+    scene.wait(30_000);
+    expect(await called(scene)).toEqual([second, third]);
+  });
+});
+
 /** With one slot: a message has ended its turn, and its background agent works; a result of its own is due. */
 async function parentAndChild(scene: Scene) {
   await scene.limit({ turns: 1 });

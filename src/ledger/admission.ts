@@ -108,9 +108,14 @@ export function* callNext(command: {
   let called = 0;
   for (const row of yield* callable(now, new Slots(limits), Infinity)) {
     if (isSlow(row, now)) continue;
+    // An instant ahead is that of a clock that was set back since: its slot is kept from now on.
+    const calledAt = row.calledAt !== null && row.calledAt <= now ? row.calledAt : now;
     // Should it not come, the next is called then.
-    draft.wake('slot', line, (row.calledAt ?? now) + keptSlotMs);
-    if (row.calledAt !== null) continue;
+    draft.wake('slot', line, calledAt + keptSlotMs);
+    if (row.calledAt !== null) {
+      if (row.calledAt > now) draft.add({ do: 'patchAdmission', id: row.sessionId, set: { calledAt: now } });
+      continue;
+    }
     if (called === callBatch) {
       draft.wake('slot', line);
       break;

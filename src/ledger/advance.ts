@@ -30,7 +30,7 @@ export type FilledText =
   | { readonly ok: false; readonly message: string };
 
 /**
- * `notYet`: the message before is open, or its back-off is not over. `backsOff`: it has failed, and is sent again later.
+ * `notYet`: the message before is open, or its back-off is not over. `backsOff`: it has failed, and is sent again later, as was decided now.
  * `needsText`: the next text has templates and was not given; nothing was done. `stale`: the caller did not know how far the
  * run was; nothing was done.
  */
@@ -60,11 +60,8 @@ export function* advance(command: Advance): Rule<Advanced> {
   }
   if (!repeats) return draft.done(yield* sendAt(draft, run, run.cursor, left, command));
   if (run.retryAt === null) return draft.done(backOff(draft, run));
-  if (run.retryAt > command.now && !ignoresBackOff(run, command)) {
-    // Whatever called before its time took the place of the wake-up that was owed.
-    draft.wake('run', run.id, run.retryAt);
-    return draft.done<Advanced>('notYet');
-  }
+  if (run.retryAt > command.now && !ignoresBackOff(run, command))
+    return draft.done(waitOn(draft, run, run.retryAt));
   return draft.done(yield* sendAt(draft, run, run.cursor - 1, left, command));
 }
 
@@ -104,10 +101,26 @@ function* whyStop(
     : { outcome: 'failed', code: refused.code };
 }
 
+/**
+ * The back-off is not over. Whatever called before its time took the place of the wake-up that was owed. More than was
+ * asked for is left only when the clock was set back since: then it begins anew.
+ */
+function waitOn(draft: Draft, run: Run, retryAt: number): Advanced {
+  const latest = draft.now + delayOf(run);
+  const isAnew = retryAt > latest;
+  if (isAnew) draft.add({ do: 'patchRun', id: run.id, set: { retryAt: latest, moves: run.moves + 1 } });
+  draft.wake('run', run.id, Math.min(retryAt, latest));
+  return isAnew ? 'backsOff' : 'notYet';
+}
+
+function delayOf(run: Run): number {
+  const { backoffMs = 0 } = run.plan[run.cursor - 1]?.retry ?? {};
+  return retryDelayMs(backoffMs, run.tries);
+}
+
 /** The message failed and is sent again later: its wake-up is owed in this very transaction. */
 function backOff(draft: Draft, run: Run): Advanced {
-  const { backoffMs = 0 } = run.plan[run.cursor - 1]?.retry ?? {};
-  const retryAt = draft.now + retryDelayMs(backoffMs, run.tries);
+  const retryAt = draft.now + delayOf(run);
   draft.add({ do: 'patchRun', id: run.id, set: { retryAt, moves: run.moves + 1 } });
   const data = { runId: run.id, index: run.cursor - 1, tries: run.tries, retryAt };
   draft.tell({ type: 'run.backsOff', rootId: null, sessionId: run.sessionId, data });

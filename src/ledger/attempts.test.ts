@@ -40,6 +40,20 @@ describe('a message that may be tried again', () => {
     expect(scene.row(first.id)).toMatchObject({ outcome: 'failed', closed: true });
   });
 
+  it('waits no longer than its back-off when the clock is set back by a day', async () => {
+    const scene = new Scene();
+    const { run } = await failedOnce(scene);
+    await scene.advance(run);
+    scene.wait(minuteMs / 2);
+    scene.model.clock.jump(-24 * 60 * minuteMs);
+    expect(await scene.advance(run)).toBe('backsOff');
+    const latest = scene.now + minuteMs;
+    expect(scene.runRow(run).retryAt).toBeLessThanOrEqual(latest);
+    expect(scene.model.state.wakes.get(`run:${run.id}`)?.at).toBeLessThanOrEqual(latest);
+    scene.wait(minuteMs);
+    expect(await scene.advance(run)).toBe('sent');
+  });
+
   it('waits twice as long each time, and an hour at most', () => {
     expect([1, 2, 3, 7, 60].map((tries) => retryDelayMs(minuteMs, tries) / minuteMs)).toEqual([
       1, 2, 4, 60, 60,

@@ -80,6 +80,24 @@ describe('taking the lane', () => {
     expect(wakes).toEqual([scene.notice(work).notBefore]);
   });
 
+  it.each([0, 1])(
+    'delivers a result soon when the clock is set back by a day after %i failures',
+    async (failures) => {
+      const scene = new Scene();
+      const session = await scene.session();
+      const { native } = await scene.running(session);
+      const work = await scene.launch(session, native);
+      await scene.ends(session, native);
+      await scene.settle(work);
+      for (let i = 0; i < failures; i++) await scene.fails(session, await scene.runs(session));
+      scene.model.clock.jump(-24 * 60 * 60_000);
+      expect(await scene.lane(session)).toBeUndefined();
+      expect(scene.notice(work).notBefore).toBeLessThanOrEqual(scene.now + failures * 1_000);
+      scene.wait(failures * 1_000);
+      expect((await scene.lane(session))?.cause).toBe('notices');
+    },
+  );
+
   it('a result that would go to another session than that of its parent is waived and alarmed', async () => {
     const scene = new Scene();
     const [session, other] = [await scene.session(), await scene.session()];

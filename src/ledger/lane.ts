@@ -10,6 +10,7 @@ import type { Execution } from './execution.ts';
 import { handOver, mismatch, waive } from './hand-over.ts';
 import { standingLimit, waitForLimit } from './limit.ts';
 import type { TurnLimits } from './line.ts';
+import { backOffMs } from './notice.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import type { Input, Session } from './session.ts';
@@ -90,15 +91,19 @@ function* whyNot(draft: Draft, session: Session): Asking<'busy' | 'stopped' | 'l
 
 /**
  * Owes the wake-up of what is not due yet. The one that its back-off owed may be gone: wake-ups of one session are merged
- * to the earliest.
+ * to the earliest. What waits for longer than any back-off was put off by a clock that was set back since: that begins anew.
  */
 function* wakeForNext(draft: Draft, session: Session): Asking<void> {
   const later = (yield* ask('pendingFor', session.id)).filter(
     ({ state, mode, notBefore }) =>
       state === 'owed' && mode === 'each' && notBefore < Number.MAX_SAFE_INTEGER,
   );
-  if (later.length > 0)
-    draft.wake('session', session.id, Math.min(...later.map((notice) => notice.notBefore)));
+  const dueAt = later.map(({ id, notBefore, attempt }) => {
+    const latest = draft.now + (attempt === 0 ? 0 : backOffMs(attempt));
+    if (notBefore > latest) draft.add({ do: 'patchNotice', id, set: { notBefore: latest } });
+    return Math.min(notBefore, latest);
+  });
+  if (dueAt.length > 0) draft.wake('session', session.id, Math.min(...dueAt));
 }
 
 /** The notices to hand over next, of those that go one by one: those of the parent that is owed the oldest. Misdirected ones are waived and alarmed. */

@@ -8,6 +8,7 @@ import { ClockWatch } from '../schedules/clock-watch.ts';
 import type { ScheduleWake } from '../schedules/schedules.ts';
 import { Schedules } from '../schedules/schedules.ts';
 import type { SqliteStore } from '../store/sqlite/store.ts';
+import { lookAgain } from '../wakeups/look-again.ts';
 import type { NotifySettings } from './notifications.ts';
 
 /** What schedules are made of. */
@@ -38,7 +39,11 @@ export function createScheduling(parts: SchedulingParts): Scheduling {
     claimed: () => store.recovery.claimedOccurrences(),
     all: () => store.recovery.schedules(),
   });
-  const watch = new ClockWatch({ clock, report, onJump: () => schedules.lookAtAll() });
+  const onJump = async (): Promise<void> => {
+    await schedules.lookAtAll();
+    await lookAgain(store, clock);
+  };
+  const watch = new ClockWatch({ clock, report, onJump });
   const targets = Object.keys(notify.targets);
   return {
     ports: {
@@ -48,6 +53,7 @@ export function createScheduling(parts: SchedulingParts): Scheduling {
     handle: (wake) => schedules.handle(wake),
     async start() {
       await schedules.start();
+      await lookAgain(store, clock);
       watch.start();
     },
     stop: () => watch.stop(),

@@ -144,7 +144,7 @@ async function startIn(
   opened.push(() => (listener as Listener).close(0));
   await store.records.writeMeta('last_port', String(listener.port));
   await ensureToken(directory, store.records);
-  await takeOverSchedules(config, options.configFile, app.ports.schedules, log);
+  const schedules = await takeOverSchedules(config, options.configFile, app.ports.schedules, log);
   await app.start();
   state = 'ready';
   const { code } = await app.ports.access.createSignInCode({ kind: 'api', scope: 'admin', name: 'local' });
@@ -168,7 +168,7 @@ async function startIn(
     await rm(directory.serverFile, { force: true });
     await directory.release();
   });
-  return { ...described, ...stop };
+  return { ...described, ...(schedules ? { schedules } : {}), ...stop };
 }
 
 type StopOptions = { readonly agents?: boolean };

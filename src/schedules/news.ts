@@ -3,6 +3,7 @@ import { owe } from '../ledger/notifying.ts';
 import type { Occurrence } from '../ledger/occurrence.ts';
 import { reasonCode } from '../ledger/occurrence.ts';
 import type { Asking } from '../ledger/questions.ts';
+import { ask } from '../ledger/questions.ts';
 import type { Schedule } from '../ledger/schedule.ts';
 import { fullName } from '../ledger/schedule.ts';
 import { instantText } from './words.ts';
@@ -22,7 +23,7 @@ export function* oweMissed(draft: Draft, schedule: Schedule, rows: readonly Occu
       : `${missed.length} instants from ${instantText(first.instant)} to ${instantText(last.instant)} were missed`;
   yield* owe(draft, {
     transition: 'missed',
-    subject: `${schedule.id}:${first.instant}:${reasonCode(first.reason)}`,
+    subject: `${schedule.id}:${yield* whichTime(schedule, first)}:${reasonCode(first.reason)}`,
     project: schedule.project,
     name: schedule.name,
     text: `${fullName(schedule)}: ${what}: ${first.reason ?? first.state}`,
@@ -31,7 +32,17 @@ export function* oweMissed(draft: Draft, schedule: Schedule, rows: readonly Occu
   });
 }
 
-function isMissed({ state, reason }: Occurrence): boolean {
-  if (state === 'missed' || state === 'expired') return true;
+function isMissed(row: Occurrence): boolean {
+  return row.state === 'missed' || row.state === 'expired' || isTrouble(row);
+}
+
+function isTrouble({ state, reason }: Occurrence): boolean {
   return state === 'skipped' && troubles.has(reasonCode(reason));
+}
+
+/** Trouble lasts until a run begins or the schedule says something else, and is told once; a missed instant is news itself. */
+function* whichTime(schedule: Schedule, first: Occurrence): Asking<number | string> {
+  if (!isTrouble(first)) return first.instant;
+  const last = yield* ask('lastRunOf', schedule.id);
+  return `${schedule.revision}:${last?.id ?? 'never'}`;
 }

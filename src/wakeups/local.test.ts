@@ -6,6 +6,7 @@ import type { Opened } from '../store/conformance/adapters.ts';
 import { adapters } from '../store/conformance/adapters.ts';
 import { deciding, start } from '../store/conformance/rows.ts';
 import { localWakeups } from './local.ts';
+import { lookAgain } from './look-again.ts';
 
 const second = 1_000;
 
@@ -198,6 +199,31 @@ describe.each(adapters)('wake-ups over $name', ({ open }) => {
     expect(reports.slice(0, 8).map((each) => each['backOffMs'])).toEqual(
       [1, 2, 4, 8, 16, 32, 60, 60].map((n) => n * second),
     );
+  });
+
+  it('rests no longer than a minute or two when the clock is set back by a day meanwhile', async () => {
+    let fails = true;
+    handlers.set('a', async () => {
+      if (fails) throw new Error('no');
+    });
+    await wakeups.start(handle);
+    await owe('a');
+    await until(() => reports.length === 1);
+    fails = false;
+    clock.jump(-86_400 * second);
+    await pass(120 * second);
+    await until(() => calls.length === 2);
+    await until(isDone);
+  });
+
+  it('what backs off is looked at when the clock is set back, and nothing else is', async () => {
+    await wakeups.start(handle);
+    const kinds = ['run', 'session', 'slot', 'dispatch', 'deadline', 'idle'] as const;
+    for (const kind of kinds) await owe('a', clock.now() + 60 * second, kind);
+    clock.jump(-86_400 * second);
+    await lookAgain(opened.store, clock);
+    await until(() => calls.length === 4);
+    expect(calls.sort()).toEqual(['dispatch a', 'run a', 'session a', 'slot a']);
   });
 
   it('what arrives while it rests after a failure is called at once', async () => {

@@ -199,11 +199,14 @@ class LocalWakeups implements Wakeups {
   #ring(): void {
     const due = this.#timer?.at ?? 0;
     this.#timer = undefined;
-    if (due > this.#now()) return this.#sleepUntil(due);
     const now = this.#now();
     for (const entry of this.#entries.values()) {
-      if (entry.state === 'resting' && entry.restsUntil <= now) this.#makeReady(entry);
+      // What would rest for longer than any back-off was put off by a clock that was set back since.
+      const isOver = entry.restsUntil <= now || entry.restsUntil > now + longestBackOffMs;
+      if (entry.state === 'resting' && isOver) this.#makeReady(entry);
     }
+    this.#pump();
+    if (due > now) return this.#sleepUntil(due);
     this.#reading = this.#takeDue().catch((error: unknown) => {
       this.#report('wakeup.unread', { error: String(error) });
       this.#sleepUntil(this.#now() + firstBackOffMs);

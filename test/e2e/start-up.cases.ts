@@ -52,6 +52,23 @@ export function startUpCases(): void {
     expect(existsSync(join(dataDir, 'server.json'))).toBe(false);
   });
 
+  test.concurrent('it says which schedules of its file it took over, and which are as they were', {
+    timeout: 180_000,
+  }, async () => {
+    const dataDir = join(root, 'with-schedules');
+    const file = join(root, 'schedules.yaml');
+    const start = async (...names: string[]): Promise<string> => {
+      const said = names.map((name) => `  ${name}: { cron: "0 2 1 1 *", agent: demo, messages: [Go.] }`);
+      writeFileSync(file, `project: shop\nschedules:\n${said.join('\n')}\n`);
+      const { process } = await firstLine(['up', '--data', dataDir, '--port', '0', '--config', file]);
+      return (await process.signal('SIGTERM')).stderr;
+    };
+    expect(await start('nightly', 'weekly')).toBe(
+      'Schedules of shop: 2 created, 0 changed, 0 removed, 0 unchanged.\n+ shop/nightly\n+ shop/weekly\n',
+    );
+    expect(await start('nightly', 'yearly')).toContain('1 created, 0 changed, 1 removed, 1 unchanged');
+  });
+
   test.concurrent('with --json the first line is an object; agents outlive SIGTERM and end with down --agents', {
     timeout: 180_000,
   }, async () => {

@@ -1,5 +1,5 @@
 import type { ExecutionId } from '../../src/base/ids.ts';
-import type { StoppedSession } from '../../src/ledger/cancel.ts';
+import type { CancelledRun, StoppedSession } from '../../src/ledger/cancel.ts';
 import type { Execution } from '../../src/ledger/execution.ts';
 import type { Moment } from './moment.ts';
 import { changed, commandIf } from './moment.ts';
@@ -40,6 +40,10 @@ function decidedBy(moment: Moment): (readonly [ExecutionId, string])[] {
     found.push([cancelled.id, cancelled.verdict]);
   if (came.as === 'decided' && commandIf(moment, 'stopSession'))
     for (const id of (came.value as StoppedSession).roots) found.push([id, 'CANCELLED']);
+  if (came.as === 'decided' && commandIf(moment, 'cancelRun')) {
+    const { openId } = came.value as CancelledRun;
+    if (openId !== null) found.push([openId, 'CANCELLED']);
+  }
   for (const { was, row } of changed(before.executions, after.executions)) {
     const isCheck = row.kind === 'step' && row.name === 'check' && row.parentId !== null;
     if (!isCheck || was?.endedAt !== null || row.endedAt === null || row.state === 'succeeded') continue;

@@ -1,5 +1,6 @@
 import { opencodeKit } from './opencode-kit.ts';
 import { type KillPlan, killCases } from './kill-cases.ts';
+import { kills } from './kill-times.ts';
 
 /** Named windows: the fault point at which the server kills itself, and which times it reaches it are tried. */
 const points: KillPlan['points'] = [
@@ -15,7 +16,7 @@ const points: KillPlan['points'] = [
 const moments = [1500, 3000, 5000, 8000, 12_000, 16_000];
 
 // Each kill takes as long as the programs of three conversations take to come up, so CI tries a few; STEMMA_KILLS=20: all.
-const tries = Number(process.env['STEMMA_KILLS'] ?? 1);
+const tries = process.env['STEMMA_KILLS'] === undefined ? 1 : kills;
 const some = points.map((point) => ({ ...point, times: point.times.slice(0, tries) }));
 killCases(opencodeKit, {
   points:

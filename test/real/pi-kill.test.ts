@@ -1,4 +1,5 @@
 import { type KillPlan, killCases } from './kill-cases.ts';
+import { repeated } from './kill-times.ts';
 import { piKit } from './pi-kit.ts';
 
 /** Named windows: the fault point at which the server kills itself, and which times it reaches it are tried. */
@@ -12,14 +13,8 @@ const points: KillPlan['points'] = [
 /** Milliseconds after the start of a run. */
 const moments = [900, 2500, 1500, 3500, 5000, 8000];
 
-/** How often the server dies in each window: twice, unless `STEMMA_KILLS` says otherwise. */
-const kills = Number(process.env['STEMMA_KILLS'] ?? 2);
 killCases(piKit, {
-  points: points.map((point) => ({ ...point, times: repeated(point.times, kills) })),
-  moments: repeated(moments, kills),
+  points: points.map((point) => ({ ...point, times: repeated(point.times) })),
+  moments: repeated(moments),
   patienceMs: 120_000,
 });
-
-function repeated(values: readonly number[], count: number): number[] {
-  return Array.from({ length: count }, (_, index) => values[index % values.length] ?? 1);
-}

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from '../../src/ledger/questions.ts';
 import { Stage, slow, start } from './stage.ts';
-import { World, day, hour, minute } from './world.ts';
+import { World, day, hour, minute, shared } from './world.ts';
 
 const stage = new Stage();
 beforeEach(() => stage.begin());
@@ -124,6 +124,35 @@ describe('the instants of a schedule', () => {
     expect(await stage.runsOf(id)).toEqual([]);
     expect(await stage.store.read(() => ask('lastRunOf', id))).toBeUndefined();
     expect(stage.told('missed')).toHaveLength(1);
+  });
+
+  it('53: a dispatch that fails each time is told once, and again when an edit has not mended it', async () => {
+    const id = await stage.add('lost', { agent: 'nobody', notify: ['ops'] });
+    await stage.world.runTo(start + 5 * hour);
+    expect((await stage.world.occurrences(id)).map(({ state }) => state)).toEqual(Array(5).fill('skipped'));
+    expect(stage.told('missed')).toHaveLength(1);
+    await stage.edit(id, { agent: 'nobody at all', notify: ['ops'] });
+    await stage.world.runTo(start + 10 * hour);
+    expect(stage.told('missed')).toHaveLength(2);
+  });
+
+  it('53: a dispatch that fails again after a run is told again', async () => {
+    let isGone = true;
+    const message = 'There is no directory /disk.';
+    stage.begin({
+      prepare: async ({ how, cwd }) =>
+        isGone ? { ok: false, code: 'INVALID_WORKSPACE', message, data: {} } : shared(how, cwd),
+    });
+    await stage.add('unplugged', { notify: ['ops'] });
+    for (const [hours, gone] of [
+      [2, true],
+      [4, false],
+      [7, true],
+    ] as const) {
+      isGone = gone;
+      await stage.world.runTo(start + hours * hour);
+    }
+    expect(stage.told('missed')).toHaveLength(2);
   });
 
   it('53: so is a directory that cannot be had', async () => {

@@ -265,7 +265,8 @@ function* waking(now: number, id: RunId, at: number): Rule<void> {
   return draft.done(undefined);
 }
 
-function shared(
+/** The directory as it is, with no lock. */
+export function shared(
   how: 'exclusive' | 'worktree' | 'scratch' | 'shared',
   path: string,
 ): Awaited<ReturnType<SchedulesContext['workspaces']['prepare']>> {

@@ -9,7 +9,7 @@ import { withPlaces } from '../config-file.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { loadScheduleFile, type ScheduleFile } from '../schedule-file.ts';
-import { instantWords, ruleOf, ruleWords } from '../schedule-words.ts';
+import { differenceCounts, differenceLines, instantWords, ruleOf, ruleWords } from '../schedule-words.ts';
 import { tableLines } from '../table.ts';
 import { plainLine } from '../text.ts';
 import { type Options, type Registrar, textOf } from '../verb.ts';
@@ -88,14 +88,9 @@ function sent(schedules: Schedules) {
 }
 
 function sayDifference(context: CliContext, answer: ApplyAnswer): void {
-  const { created, changed, unchanged, removed, dryRun, project } = answer;
-  const name = (text: string): string => plainLine(`${project}/${text}`);
-  for (const each of created) context.data(`+ ${name(each)}`);
-  for (const { name: each, keys } of changed)
-    context.data(`~ ${name(each)}  (${keys.map(plainLine).join(', ')})`);
-  for (const each of removed) context.data(`- ${name(each)}`);
-  const counts = `${created.length} created, ${changed.length} changed, ${removed.length} removed, ${unchanged.length} unchanged`;
-  context.talk(dryRun ? `Nothing was changed; it would be: ${counts}.` : `${counts}.`);
+  for (const line of differenceLines(answer)) context.data(line);
+  const counts = differenceCounts(answer);
+  context.talk(answer.dryRun ? `Nothing was changed; it would be: ${counts}.` : `${counts}.`);
 }
 
 function checkFile(schedules: Schedules, facts: ScheduleFacts): void {

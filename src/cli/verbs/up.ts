@@ -1,8 +1,11 @@
+import type { ApplyAnswer } from '../../contract/schedule.ts';
 import type { CliContext } from '../context.ts';
 import { startDaemon } from '../daemon.ts';
 import { exitCodes } from '../exit.ts';
 import type { RunningServer } from '../ports.ts';
+import { differenceCounts, differenceLines } from '../schedule-words.ts';
 import { announceReady, startOptions, withStartOptions } from '../start-options.ts';
+import { plainLine } from '../text.ts';
 import type { Options, Registrar } from '../verb.ts';
 
 /** `stemma up`: a server in the foreground, or with `--daemon` in a process of its own. */
@@ -22,6 +25,7 @@ async function up(context: CliContext, _args: readonly unknown[], options: Optio
   const interruption = new AbortController();
   const release = stopOnSignals(context, server, () => interruption.abort());
   announceReady(context, server);
+  if (server.schedules) sayTakenOver(context, server.schedules);
   if (context.deps.stdout.isTty) context.talk(`The page: ${server.signInUrl}`);
   try {
     await server.stopped;
@@ -30,6 +34,11 @@ async function up(context: CliContext, _args: readonly unknown[], options: Optio
   }
   if (interruption.signal.aborted) context.talk('Stopped. Agents live on; "stemma up" goes on with them.');
   return exitCodes.ok;
+}
+
+function sayTakenOver(context: CliContext, answer: ApplyAnswer): void {
+  context.talk(`Schedules of ${plainLine(answer.project)}: ${differenceCounts(answer)}.`);
+  for (const line of differenceLines(answer)) context.talk(line);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ExecutionId } from '../../../src/base/ids.ts';
+import type { CancelledRun, Cancelling } from '../../../src/ledger/cancel.ts';
 import type { Execution } from '../../../src/ledger/execution.ts';
 import { isSettled } from '../../../src/ledger/execution.ts';
 import { depthLimit } from '../../../src/ledger/registration.ts';
@@ -120,8 +121,12 @@ function checkLatch({ after }: Moment): string | undefined {
 
 /** What a cancellation asks its caller to interrupt belongs to the cancelled tree alone; in shared turns it steps down. */
 function checkStepDown(moment: Moment): string | undefined {
-  if (!commandIf(moment, 'cancel') || moment.came.as !== 'decided') return undefined;
-  const { interrupt } = moment.came.value as { interrupt: readonly { turnId: string }[] };
+  if (moment.came.as !== 'decided') return undefined;
+  const cancelling = commandIf(moment, 'cancel')
+    ? (moment.came.value as Cancelling)
+    : commandIf(moment, 'cancelRun') && (moment.came.value as CancelledRun).cancelling;
+  if (!cancelling) return undefined;
+  const { interrupt } = cancelling;
   const names = new Set(interrupt.map(({ turnId }) => turnId));
   return firstOf(moment.after.turns.values(), (turn) => {
     if (turn.state === 'ended') return undefined;
