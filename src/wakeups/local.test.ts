@@ -218,12 +218,12 @@ describe.each(adapters)('wake-ups over $name', ({ open }) => {
 
   it('what backs off is looked at when the clock is set back, and nothing else is', async () => {
     await wakeups.start(handle);
-    const kinds = ['run', 'session', 'slot', 'dispatch', 'deadline', 'idle'] as const;
+    const kinds = ['run', 'session', 'slot', 'dispatch', 'step', 'deadline', 'idle'] as const;
     for (const kind of kinds) await owe('a', clock.now() + 60 * second, kind);
     clock.jump(-86_400 * second);
     await lookAgain(opened.store, clock);
-    await until(() => calls.length === 4);
-    expect(calls.sort()).toEqual(['dispatch a', 'run a', 'session a', 'slot a']);
+    await until(() => calls.length === 5);
+    expect(calls.sort()).toEqual(['dispatch a', 'run a', 'session a', 'slot a', 'step a']);
   });
 
   it('what arrives while it rests after a failure is called at once', async () => {

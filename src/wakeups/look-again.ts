@@ -6,7 +6,7 @@ import type { LedgerStore } from '../ledger/store.ts';
 import type { WakeRows } from './rows.ts';
 
 /** Those with a back-off behind them: its rule begins it anew when more of it is left than was asked for. */
-const kinds: ReadonlySet<WakeKind> = new Set(['run', 'session', 'slot', 'dispatch']);
+const kinds: ReadonlySet<WakeKind> = new Set(['run', 'session', 'slot', 'dispatch', 'step']);
 
 /**
  * The clock may have been set back: what backs off until an instant is looked at now, so that no back-off becomes as long as
