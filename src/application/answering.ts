@@ -3,7 +3,8 @@ import type { ExecutionId, SessionId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
 import type { AnswerBody } from '../contract/requests.ts';
 import type { Execution, Waiting } from '../ledger/execution.ts';
-import { waitsForLimit } from '../ledger/execution.ts';
+import { isQuestion, waitsForLimit } from '../ledger/execution.ts';
+import { answerStep } from '../ledger/graph-walk.ts';
 import { decideLimit } from '../ledger/limit.ts';
 import { ask } from '../ledger/questions.ts';
 import { actorOf, nothing } from './caller.ts';
@@ -30,6 +31,7 @@ export async function answerExecution(
   const found = await findAsking(context, id);
   if (!found.ok) return found;
   const { runsIn, waiting } = found.value;
+  if (isQuestion(found.value)) return answerQuestion(context, found.value, body, given);
   if (runsIn === null) return notAsked(id);
   if (waitsForLimit(waiting)) return decide(context, runsIn, given, call);
   const { questionId, choices = [] } = waiting;
@@ -40,6 +42,18 @@ export async function answerExecution(
   if (await context.sessions.of(runsIn).answer(questionId, given)) return { ok: true, value: undefined };
   const message = `The question of ${found.value.id} is not open any more.`;
   return { ok: false, code: 'ILLEGAL_STATE', message, data: { state: found.value.state } };
+}
+
+/** What a step of a workflow asks is answered in the ledger: no agent waits for it. */
+async function answerQuestion(
+  { store, clock, ids }: ApplicationContext,
+  row: Asking,
+  body: AnswerBody,
+  answer: string,
+): Promise<Answer<void>> {
+  if (body.questionId !== undefined && body.questionId !== row.id) return otherQuestion(row, row.waiting);
+  const fresh = new FreshIds(ids);
+  return nothing(await store.decide(() => answerStep({ now: clock.now(), id: row.id, answer, fresh })));
 }
 
 async function decide(

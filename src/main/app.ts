@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { ApiPorts } from '../api/ports.ts';
@@ -32,11 +33,16 @@ import type { UsageTold } from '../ledger/spending.ts';
 import { Commits } from '../runs/commits.ts';
 import { Stopping } from '../runs/stopping.ts';
 import { messageTexts } from '../runs/texts.ts';
+import type { RunsContext } from '../runs/ports.ts';
+import { stepTexts } from '../runs/step-texts.ts';
+import { Steps } from '../runs/steps.ts';
+import type { NotificationWake } from '../runs/wake-handler.ts';
 import { wakeHandler } from '../runs/wake-handler.ts';
 import type { SqliteStore } from '../store/sqlite/store.ts';
 import type { TerminalOrder } from '../terminal/terminal-order.ts';
 import { TmuxTerminals } from '../terminal/tmux-terminals.ts';
 import { Sessions } from '../turns/sessions.ts';
+import type { WorkflowSource } from '../workflows/port.ts';
 import { localWakeups } from '../wakeups/local.ts';
 import { LocalWorkspaces } from '../workspaces/local-workspaces.ts';
 import { createCommands } from './commands.ts';
@@ -46,6 +52,7 @@ import { watchDisk } from './disk-watch.ts';
 import { prepareLaunches } from './launch-preparation.ts';
 import type { NotifySettings } from './notifications.ts';
 import { createNotifier } from './notifications.ts';
+import { noWorkflows } from './no-workflows.ts';
 import { textSources } from './text-sources.ts';
 import { createScheduling } from './scheduling.ts';
 
@@ -63,6 +70,8 @@ export interface AppParts {
   readonly version: string;
   /** How many turns may run at once. */
   readonly limits: TurnLimits | undefined;
+  /** Where workflows are defined; absent: there are none. */
+  readonly workflows?: WorkflowSource;
   /** Keeps the values of secrets out of everything that is kept or told. */
   readonly redaction: Redaction;
   /** From where the relative paths of profiles are meant. */
@@ -86,6 +95,8 @@ export interface App {
   stop(options: { readonly agents: boolean }): Promise<void>;
 }
 
+/** How many scripts of workflows run at once. */
+const mostScripts = 16;
 /** How long a tool call that comes while the server recovers is held before it is refused. */
 const holdCallsMs = 15_000;
 
@@ -132,15 +143,24 @@ export async function createApp(parts: AppParts): Promise<App> {
       token: signer.sign({ kind: 'execution', executionId }),
     }),
   });
-  const texts = messageTexts(store, textSources(agents, process.env));
+  const sources = textSources(agents, process.env);
+  const texts = messageTexts(store, sources);
   const workspaces = new LocalWorkspaces({ clock, dataDir });
-  const runs = { store, clock, ids, sessions, commits, commands, texts, workspaces, owner, report };
-  const stopping = new Stopping(runs);
-  const notifier = createNotifier({ ...parts, random });
   const tells = (name: string): UsageTold | undefined => {
     const found = agents.find(name);
     return found && usageTold(found);
   };
+  const runs: RunsContext = {
+    ...{ store, clock, ids, sessions, commits, commands, texts, workspaces, owner, report },
+    steps: {
+      ...{ node, tells, isDirectory, mostScripts },
+      texts: stepTexts(store, sources),
+      workflows: parts.workflows ?? noWorkflows,
+    },
+  };
+  const stopping = new Stopping(runs);
+  const steps = new Steps(runs);
+  const notifier = createNotifier({ ...parts, random });
   const context: ApplicationContext = {
     clock,
     ids,
@@ -204,7 +224,9 @@ export async function createApp(parts: AppParts): Promise<App> {
       // The limits may be others than those by which somebody was held back.
       await sessions.callNext();
       await scheduling.start();
-      await wakeups.start(wakeHandler(runs, stopping, scheduling.handle, (wake) => notifier.handle(wake)));
+      const notify = (wake: NotificationWake): Promise<void> => notifier.handle(wake);
+      await wakeups.start(wakeHandler(runs, { stopping, steps }, scheduling.handle, notify));
+      await steps.goOn(await store.recovery.openScripts());
       stopWatching = watchDisk({ store, clock, dataDir, lowBytes: parts.diskLowBytes, report });
     },
     async stop(options) {
@@ -226,6 +248,13 @@ export async function createApp(parts: AppParts): Promise<App> {
       feed.stop();
     },
   };
+}
+
+function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }
 
 function random(): number {

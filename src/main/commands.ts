@@ -21,13 +21,14 @@ export function createCommands(options: CommandOptions): CommandRunner {
   const running = new Map<CommandSubject, Conversation>();
   const request = (
     id: CommandSubject,
-    command: string,
+    command: string | readonly string[],
     cwd: string,
     emit: OpenRequest['emit'],
+    env: Readonly<Record<string, string>> = {},
   ): OpenRequest => ({
     // A command has no session; its directory is named for what it is run for.
     sessionId: idAs('session', id),
-    profile: { name: 'command', driver: 'script', command: ['/bin/sh', '-c', command] },
+    profile: { name: 'command', driver: 'script', command: argumentsOf(command), env },
     cwd,
     directory: options.directory(id),
     ...(isId('execution', id) ? { tools: options.tools(id) } : {}),
@@ -58,7 +59,7 @@ export function createCommands(options: CommandOptions): CommandRunner {
       const isSomethingLeft = turns.some(({ identity }) => hasGroup(identity.pid));
       if (!isSomethingLeft || (await end(id)) === 'dead') await forget(id);
     },
-    async run({ id }, command, cwd, signal) {
+    async run({ id }, command, cwd, signal, env) {
       let tell: (end: CommandEnd) => void = () => undefined;
       const ended = new Promise<CommandEnd>((resolve) => {
         tell = resolve;
@@ -67,7 +68,7 @@ export function createCommands(options: CommandOptions): CommandRunner {
         if (event.type === 'turnEnded') tell(endOf(event));
         else if (event.type === 'exited') tell({ exitCode: null, output: event.reason });
       };
-      const opened = await options.driver.open(request(id, command, cwd, emit));
+      const opened = await options.driver.open(request(id, command, cwd, emit, env));
       if (!opened.ok) return { exitCode: null, isUnstarted: true, output: opened.message };
       const { conversation } = opened;
       running.set(id, conversation);
@@ -83,6 +84,10 @@ export function createCommands(options: CommandOptions): CommandRunner {
       }
     },
   };
+}
+
+function argumentsOf(command: string | readonly string[]): readonly string[] {
+  return typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
 }
 
 /** Whether anything is in a process group. It may be another one by now: that is for whoever would end it to find out. */

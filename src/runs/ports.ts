@@ -2,10 +2,13 @@ import type { Clock } from '../base/clock.ts';
 import type { Owner } from '../base/lifetime.ts';
 import type { ExecutionId, Ids, OccurrenceId } from '../base/ids.ts';
 import type { Advance } from '../ledger/advance.ts';
+import type { Graph } from '../ledger/graph.ts';
 import type { Run } from '../ledger/session.ts';
+import type { UsageTold } from '../ledger/spending.ts';
 import type { LedgerStore } from '../ledger/store.ts';
 import type { FileRead } from '../schedules/templates.ts';
 import type { Sessions } from '../turns/sessions.ts';
+import type { WorkflowSource } from '../workflows/port.ts';
 import type { Workspaces } from '../workspaces/port.ts';
 import type { Commits } from './commits.ts';
 
@@ -19,6 +22,7 @@ export interface RunsContext {
   readonly commands: CommandRunner;
   readonly texts: MessageTexts;
   readonly workspaces: Pick<Workspaces, 'prepare' | 'release'>;
+  readonly steps: StepSurroundings;
   /** Owns what these handlers start and do not wait for. */
   readonly owner: Owner;
   readonly report: (what: string, data: Readonly<Record<string, unknown>>) => void;
@@ -27,17 +31,50 @@ export interface RunsContext {
 /** What a command is run for: an execution, or an occurrence that is being begun. */
 export type CommandSubject = ExecutionId | OccurrenceId;
 
-/** Runs a shell command for one thing in a process of its own that outlives this server. */
+/** What the steps of workflows need beside. */
+export interface StepSurroundings {
+  readonly node: string;
+  readonly texts: StepTexts;
+  readonly workflows: Pick<WorkflowSource, 'define'>;
+  /** What the agent of this name tells of its usage; undefined when none is configured. */
+  readonly tells: (name: string) => UsageTold | undefined;
+  /** Whether there is a directory. Never rejects. */
+  readonly isDirectory: (path: string) => Promise<boolean>;
+  /** How many scripts of steps run at once; more wait, first in first out. */
+  readonly mostScripts: number;
+}
+
+/** Fills in the templates of a workflow by what is known at that moment. Never rejects. */
+export interface StepTexts {
+  fill(graph: Graph, text: string): Promise<AdvanceText>;
+  holds(graph: Graph, condition: string): Promise<ConditionSaid>;
+  /** The variables that a script has: those that the workflow and the step say, its inputs and those of its group. */
+  environment(graph: Graph, own: Readonly<Record<string, string>>): Promise<EnvironmentSaid>;
+}
+
+/** What a condition came to, or why that cannot be said. */
+export type ConditionSaid =
+  | { readonly ok: true; readonly value: boolean }
+  | { readonly ok: false; readonly message: string };
+
+/** Variables, or why they cannot be had. */
+export type EnvironmentSaid =
+  | { readonly ok: true; readonly env: Readonly<Record<string, string>> }
+  | { readonly ok: false; readonly message: string };
+
+/** Runs a command for one thing in a process of its own that outlives this server. */
 export interface CommandRunner {
   /**
-   * Starts it, or goes on listening to the one that an earlier server started for the same thing. An abort lets go of it,
-   * and it runs on: rejects with `STOPPING`, and never otherwise.
+   * Starts it, or goes on listening to the one that an earlier server started for the same thing. A text is for the shell; a
+   * list is a program and its arguments, which no shell sees. An abort lets go of it, and it runs on: rejects with
+   * `STOPPING`, and never otherwise.
    */
   run(
     subject: { readonly id: CommandSubject },
-    command: string,
+    command: string | readonly string[],
     cwd: string,
     signal?: AbortSignal,
+    env?: Readonly<Record<string, string>>,
   ): Promise<CommandEnd>;
   /** Ends its process group; harmless when there is none. */
   end(id: CommandSubject): Promise<'dead' | 'unkillable'>;

@@ -3,7 +3,8 @@ import { FreshIds } from '../base/ids.ts';
 import type { Cancelling } from '../ledger/cancel.ts';
 import { cancel, cancelRun, stopSession } from '../ledger/cancel.ts';
 import type { CancelRequest } from '../ledger/execution.ts';
-import { isSettled } from '../ledger/execution.ts';
+import { isAttempt, isSettled } from '../ledger/execution.ts';
+import { endProgram } from '../ledger/graph-walk.ts';
 import { hasWantedOwner } from '../ledger/interruption.ts';
 import { ask } from '../ledger/questions.ts';
 import { settle } from '../ledger/settle.ts';
@@ -121,6 +122,7 @@ export class Stopping {
     const { store, clock, ids, commands, sessions } = this.#context;
     const row = await store.read(() => ask('execution', id));
     if (!row || isSettled(row.state)) return;
+    if (isAttempt(row)) return this.#endScript(row.id);
     // A program that beats is told by the answer to its next heartbeat, and is lost when none comes.
     if (row.deadlineAt !== null) return;
     // It lives in the agent's process, and settles when its end is seen.
@@ -128,5 +130,15 @@ export class Stopping {
     if ((await commands.end(id)) === 'unkillable') return this.#context.report('process.unkillable', { id });
     const noticeId = ids.make('notice');
     await store.decide(() => settle({ now: clock.now(), id, noticeId, ending: { state: 'cancelled' } }));
+  }
+
+  /** Whoever listens to the script may see its end first; it is cancelled all the same. */
+  async #endScript(id: ExecutionId): Promise<void> {
+    const { store, clock, ids, commands } = this.#context;
+    if ((await commands.end(id)) === 'unkillable') return this.#context.report('process.unkillable', { id });
+    const end = { state: 'cancelled', result: null, error: null, outputs: {} } as const;
+    const fresh = new FreshIds(ids);
+    await store.decide(() => endProgram({ now: clock.now(), id, end, fresh }));
+    await commands.clear(id);
   }
 }

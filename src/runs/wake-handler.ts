@@ -5,12 +5,17 @@ import { besideFailure } from '../ledger/controller.ts';
 import type { Wake } from '../ledger/effects.ts';
 import { beatOrLose, nextDeadline } from '../ledger/deadline.ts';
 import type { Execution } from '../ledger/execution.ts';
+import { isQuestion } from '../ledger/execution.ts';
+import { answerStep } from '../ledger/graph-walk.ts';
+import type { StepRef } from '../ledger/graph.ts';
 import { ask } from '../ledger/questions.ts';
 import { drained } from '../ledger/run-end.ts';
 import { describeUsage, isOverspent } from '../ledger/spending.ts';
 import { advanceRun } from './advance.ts';
 import { runCheck } from './checks.ts';
+import { finishGraph, moveGraph } from './graphs.ts';
 import type { RunsContext } from './ports.ts';
+import type { Steps } from './steps.ts';
 import type { CancelTree, Stopping } from './stopping.ts';
 import { releaseWorkspace } from './workspaces.ts';
 
@@ -26,7 +31,7 @@ export type NotificationWake = Wake & { readonly kind: 'notification' | 'dispatc
  */
 export function wakeHandler(
   context: RunsContext,
-  stopping: Stopping,
+  { stopping, steps }: { readonly stopping: Stopping; readonly steps: Pick<Steps, 'move'> },
   schedules: (wake: ScheduleWake) => Promise<void>,
   notifications: (wake: NotificationWake) => Promise<void>,
 ): (wake: Wake) => Promise<void> {
@@ -54,14 +59,14 @@ export function wakeHandler(
       case 'notification':
       case 'dispatch':
         return notifications({ ...wake, kind: wake.kind });
-      case 'step':
-      case 'graph':
-        // No rule owes them yet.
-        return;
       case 'workspace':
         return releaseWorkspace(context, wake.target as RunId);
       case 'slot':
         return context.sessions.callNext();
+      case 'step':
+        return steps.move(wake.target as StepRef);
+      case 'graph':
+        return moveGraph(context, stopping, wake.target as ExecutionId);
       default:
         return assertNever(wake.kind);
     }
@@ -71,6 +76,7 @@ export function wakeHandler(
 async function handleDrained(context: RunsContext, id: ExecutionId): Promise<void> {
   const { store, clock, ids } = context;
   const row = await store.read(() => ask('execution', id));
+  if (await finishGraph(context, id)) return;
   const fresh = new FreshIds(ids);
   await store.decide(() => drained({ now: clock.now(), id, fresh }));
   if (row?.check) await runCheck(context, id);
@@ -91,6 +97,11 @@ async function handleDeadline(context: RunsContext, stopping: Stopping, id: Exec
   const due = await store.decide(() => nextDeadline({ now: clock.now(), id }));
   if (!due.ok || !due.value) return;
   const row = await store.read(() => ask('execution', id));
+  if (row && isQuestion(row) && !row.cancelRequested) {
+    const fresh = new FreshIds(context.ids);
+    await store.decide(() => answerStep({ now: clock.now(), id, answer: null, fresh }));
+    return;
+  }
   await stopping.cancelTree(row && isOverspent(row) ? beyondBudget(row) : pastDeadline(id));
 }
 

@@ -9,6 +9,7 @@ import type {
   TurnId,
 } from '../base/ids.ts';
 import type { Execution, ExecutionKind, ExecutionState } from '../ledger/execution.ts';
+import type { StepRef } from '../ledger/graph.ts';
 import type { Notice, NoticeState } from '../ledger/notice.ts';
 import type { Dispatch, DispatchState, Notification, Transition } from '../ledger/notification.ts';
 import type { Occurrence, OccurrenceState } from '../ledger/occurrence.ts';
@@ -53,6 +54,8 @@ export interface RecoveryViews {
   schedules(): Promise<ScheduleId[]>;
   /** Those that were being begun. */
   claimedOccurrences(): Promise<Occurrence[]>;
+  /** Steps of workflows that are scripts and run, or are to begin now. */
+  openScripts(): Promise<StepRef[]>;
 }
 
 /** The committed events, in order. */

@@ -84,7 +84,7 @@ export class World {
       },
       commands: {
         run: async (_, command, __, signal) => {
-          const said = parts.precondition?.(command) ?? { exitCode: 0, output: '' };
+          const said = parts.precondition?.(String(command)) ?? { exitCode: 0, output: '' };
           return said instanceof Promise && signal ? Promise.race([said, rejected(signal)]) : said;
         },
         end: async (id) => {

@@ -9,6 +9,7 @@ import { Launcher } from '../../src/launching/launcher.ts';
 import { Notifier } from '../../src/notify/notifier.ts';
 import { Commits } from '../../src/runs/commits.ts';
 import type { RunsContext } from '../../src/runs/ports.ts';
+import { Steps } from '../../src/runs/steps.ts';
 import { Stopping } from '../../src/runs/stopping.ts';
 import { wakeHandler } from '../../src/runs/wake-handler.ts';
 import type { MemorySnapshot } from '../../src/store/memory/state.ts';
@@ -21,6 +22,7 @@ import { SimulatedDrivers } from './agent-driver.ts';
 import type { Programs } from './programs.ts';
 import type { Action } from './scheduler.ts';
 import { simulatedTexts } from './plan.ts';
+import { simulatedSurroundings } from './steps.ts';
 import type { World } from './world.ts';
 
 /** How long the process of an agent may be of no use, in milliseconds. */
@@ -77,7 +79,9 @@ export class Server {
     const commands = parts.programs.commands(() => this.#isAlive);
     const texts = simulatedTexts(world);
     const { sessions } = this;
-    this.#runs = { store, clock, ids, sessions, commits, commands, texts, workspaces, owner, report };
+    const tells = (name: string): UsageTold | undefined => (world.kinds.has(name) ? 'cost' : undefined);
+    const steps = simulatedSurroundings(tells);
+    this.#runs = { store, clock, ids, sessions, commits, commands, texts, workspaces, owner, report, steps };
     this.#notifier = new Notifier({
       store,
       clock,
@@ -87,7 +91,6 @@ export class Server {
       redact: (text) => text,
     });
     this.stopping = new Stopping(this.#runs);
-    const tells = (name: string): UsageTold | undefined => (world.kinds.has(name) ? 'cost' : undefined);
     this.launcher = new Launcher({ store, clock, ids, node: 'local', sessions: this.sessions, tells });
     this.#wakeups = localWakeups({ store: this.#memory, clock, report });
     onFaultPoint((point) => this.#reach(point));
@@ -114,7 +117,7 @@ export class Server {
       await this.sessions.recover(left.map((session) => session.id));
       const handle = wakeHandler(
         this.#runs,
-        this.stopping,
+        { stopping: this.stopping, steps: new Steps(this.#runs) },
         async () => undefined,
         (wake) => this.#notifier.handle(wake),
       );

@@ -191,6 +191,11 @@ describe.each(adapters)('workflows on $name', ({ open }) => {
     expect(await answer('backingOff', evaluation.id, 9)).toEqual([]);
   });
 
+  it('knows the scripts that a starting server goes on with', async () => {
+    const scripts = await opened.store.recovery.openScripts();
+    expect(scripts).toEqual([stepRef(workflow.id, 0), stepRef(workflow.id, 10)]);
+  });
+
   it('inserts a thousand steps in one decision', async () => {
     const many = Array.from(
       { length: 1000 },

@@ -256,6 +256,14 @@ export function memoryRecoveryViews(state: MemoryState, read: Reading): Recovery
       ),
     claimedOccurrences: () =>
       read(() => [...state.rows('occurrence').values()].filter((row) => row.state === 'claimed').sort(byId)),
+    openScripts: () =>
+      read(() =>
+        [...state.rows('graphStep').values()]
+          .filter((row) => row.state === 'due' || row.state === 'running')
+          .filter((row) => row.plan.does.type === 'script')
+          .map((row) => row.ref)
+          .sort(),
+      ),
     runningRuns: () =>
       read(() => [...state.rows('run').values()].filter((run) => run.state === 'running').sort(byId)),
   };

@@ -12,6 +12,7 @@ import { admissionSchema } from './migrations/0008-admission.ts';
 import { graphsSchema } from './migrations/0009-graphs.ts';
 import { closedWorkflowsSchema } from './migrations/0010-closed-workflows.ts';
 import { batchesSchema } from './migrations/0011-batches.ts';
+import { openScriptsSchema } from './migrations/0012-open-scripts.ts';
 
 /** One step of the schema. Steps are only ever appended; one that was released is never edited. */
 export interface Migration {
@@ -32,6 +33,7 @@ export const migrations: readonly Migration[] = [
   { name: '0009-graphs', sql: graphsSchema },
   { name: '0010-closed-workflows', sql: closedWorkflowsSchema },
   { name: '0011-batches', sql: batchesSchema },
+  { name: '0012-open-scripts', sql: openScriptsSchema },
 ];
 
 interface Applied {

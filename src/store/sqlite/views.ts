@@ -1,4 +1,5 @@
 import type { ScheduleId } from '../../base/ids.ts';
+import type { StepRef } from '../../ledger/graph.ts';
 import type { EventLog, IdOf, RecoveryViews, Views } from '../views.ts';
 import type { Database } from './driver.ts';
 import type { EventStatements } from './event-statements.ts';
@@ -56,7 +57,12 @@ export function sqliteRecoveryViews(db: Database, tables: SqliteTables, read: Re
     SELECT json_group_array(id) FROM (
       SELECT id FROM occurrences INDEXED BY occurrences_open
       WHERE decided_at IS NULL AND state = 'claimed' ORDER BY id)`);
+  const scripts = db.prepare(`
+    SELECT json_group_array(ref) FROM (
+      SELECT ref FROM graph_steps INDEXED BY graph_steps_scripts
+      WHERE (state = 'due' OR state = 'running') AND plan ->> '$.does.type' = 'script' ORDER BY ref)`);
   return {
+    openScripts: () => read(() => scripts.json([]) as StepRef[]),
     liveSessions: () => read(() => tables.sessions.all(live())),
     runningRuns: () => read(() => tables.runs.all(running.json([]) as string[])),
     schedules: () => read(() => schedules.json([]) as ScheduleId[]),

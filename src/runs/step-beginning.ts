@@ -1,0 +1,158 @@
+import { assertNever } from '../base/assert-never.ts';
+import type { Beginning } from '../ledger/graph-attempt.ts';
+import { chosenCase, noCase } from '../ledger/graph-walk.ts';
+import type { Graph, GraphStep } from '../ledger/graph.ts';
+import type { Hosts } from '../ledger/launch.ts';
+import type { PlannedMessage } from '../ledger/session.ts';
+import { newSession } from '../ledger/session.ts';
+import type { AgentUse, HumanProgram, RouteProgram, StepPlan, WorkflowProgram } from '../ledger/step-plan.ts';
+import type { RunsContext } from './ports.ts';
+import { directoryOf } from './step-directory.ts';
+import { messagesOf } from './step-messages.ts';
+
+/** What of its surroundings the beginning of a step needs. */
+type BeginningContext = Pick<RunsContext, 'steps' | 'ids' | 'clock'>;
+
+/**
+ * How a step that is due begins: its condition is looked at and its templates are filled in, now. Whatever is missing, a
+ * directory, an agent or another workflow, makes an attempt that has failed and says why.
+ */
+export async function beginningOf(
+  context: BeginningContext,
+  graph: Graph,
+  step: GraphStep,
+): Promise<Beginning> {
+  const { plan } = step;
+  if (plan.when !== null) {
+    const said = await context.steps.texts.holds(graph, plan.when);
+    if (!said.ok) return failed('TEMPLATE_FAILED', `when: ${said.message}`);
+    if (!said.value) return { as: 'skip' };
+  }
+  const { does } = plan;
+  switch (does.type) {
+    case 'script':
+      // All else of it is looked at when it runs, which may be by another server.
+      return { as: 'launch', launch: {} };
+    case 'agent':
+    case 'todo':
+    case 'sequence':
+      return hosting(context, graph, plan, does);
+    case 'route':
+      return ofRoute(context, graph, plan, does);
+    case 'human':
+      return ofHuman(context, graph, does);
+    case 'workflow':
+      return ofWorkflow(context, graph, does);
+    default:
+      return assertNever(does);
+  }
+}
+
+async function ofRoute(
+  context: BeginningContext,
+  graph: Graph,
+  plan: StepPlan,
+  does: RouteProgram,
+): Promise<Beginning> {
+  const { by } = does;
+  if ('prompt' in by) return hosting(context, graph, plan, does);
+  const value = await filled(context, graph, by.value);
+  if (!value.ok) return failed('TEMPLATE_FAILED', value.message);
+  const chosen = chosenCase(does, value.text);
+  if (chosen === undefined) return { as: 'fail', error: noCase(does, value.text) };
+  return { as: 'end', end: { state: 'succeeded', result: chosen, error: null, outputs: {} } };
+}
+
+async function ofHuman(context: BeginningContext, graph: Graph, does: HumanProgram): Promise<Beginning> {
+  const question = await filled(context, graph, does.question);
+  if (!question.ok) return failed('TEMPLATE_FAILED', question.message);
+  const { choices, declines } = does;
+  const declining = declines[0] === undefined ? {} : { declines: declines[0] };
+  return { as: 'launch', launch: { question: { text: question.text, choices, ...declining } } };
+}
+
+async function ofWorkflow(
+  context: BeginningContext,
+  graph: Graph,
+  does: WorkflowProgram,
+): Promise<Beginning> {
+  const inputs: Record<string, string> = {};
+  for (const [name, text] of Object.entries(does.inputs)) {
+    const value = await filled(context, graph, text);
+    if (!value.ok) return failed('TEMPLATE_FAILED', `inputs.${name}: ${value.message}`);
+    inputs[name] = value.text;
+  }
+  const { project, settings } = graph;
+  const found = await context.steps.workflows.define({
+    workflow: does.workflow,
+    project,
+    ...(does.group === null ? {} : { group: does.group }),
+    inputs,
+    cwd: settings.cwd,
+    instant: settings.instant,
+  });
+  return found.ok
+    ? { as: 'launch', launch: { workflow: found.value.call } }
+    : failed(found.code, found.message);
+}
+
+type Filled = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly message: string };
+
+function filled({ steps }: BeginningContext, graph: Graph, text: string): Promise<Filled> {
+  return steps.texts.fill(graph, text);
+}
+
+/** A conversation of its own. The templates of its messages are filled in when they are sent. */
+async function hosting(
+  context: BeginningContext,
+  graph: Graph,
+  plan: StepPlan,
+  use: AgentUse,
+): Promise<Beginning> {
+  const agent = use.agent ?? graph.settings.agent;
+  if (agent === null) {
+    return failed(
+      'AGENT_UNAVAILABLE',
+      `Step "${plan.name}" has no agent; name one there or in the workflow.`,
+    );
+  }
+  const tells = context.steps.tells(agent);
+  if (tells === undefined) {
+    return failed(
+      'AGENT_UNAVAILABLE',
+      `No agent "${agent}" is configured; correct the name, or configure it.`,
+    );
+  }
+  const directory = await directoryOf(context, graph, use.cwd);
+  if (!directory.ok) return failed(directory.code, directory.message);
+  const messages = messagesOf(plan);
+  return {
+    as: 'launch',
+    launch: { hosts: hostsOf(context, graph, plan, agent, directory.path, messages, tells) },
+  };
+}
+
+function hostsOf(
+  { steps, ids, clock }: BeginningContext,
+  graph: Graph,
+  plan: StepPlan,
+  agent: string,
+  cwd: string,
+  messages: readonly PlannedMessage[],
+  tells: Hosts['tells'],
+): Hosts {
+  const session = newSession({
+    id: ids.make('session'),
+    project: graph.project,
+    agent,
+    cwd,
+    title: plan.name,
+    node: steps.node,
+    createdAt: clock.now(),
+  });
+  return { session, runId: ids.make('run'), plan: messages, tells };
+}
+
+function failed(code: string, message: string): Beginning {
+  return { as: 'fail', error: { code, message } };
+}

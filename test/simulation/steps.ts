@@ -1,0 +1,22 @@
+import type { StepSurroundings } from '../../src/runs/ports.ts';
+
+/** What the steps of simulated workflows find around them: texts as they are written, and every directory. */
+export function simulatedSurroundings(tells: StepSurroundings['tells']): StepSurroundings {
+  return {
+    node: 'local',
+    tells,
+    texts: {
+      fill: async (_, text) => ({ ok: true, text }),
+      holds: async (_, condition) => ({ ok: true, value: condition !== 'false' }),
+      environment: async (_, env) => ({ ok: true, env }),
+    },
+    workflows: {
+      define: async ({ workflow }) => {
+        const message = `There is no workflow "${workflow}".`;
+        return { ok: false, code: 'NOT_FOUND', message, data: { id: workflow } };
+      },
+    },
+    isDirectory: async () => true,
+    mostScripts: 16,
+  };
+}
