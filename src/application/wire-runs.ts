@@ -3,6 +3,7 @@ import { toInstant } from '../contract/text.ts';
 import type { Execution } from '../ledger/execution.ts';
 import { isClosed, isSettled, outcomeOf } from '../ledger/execution.ts';
 import { waitingFor } from '../ledger/limit.ts';
+import { lengthOf, placeOf, plannedAt } from '../ledger/plan.ts';
 import type { Schedule } from '../ledger/schedule.ts';
 import { fullName } from '../ledger/schedule.ts';
 import type { Run, Session } from '../ledger/session.ts';
@@ -33,11 +34,7 @@ export function toRun(
     state: run.state === 'running' && waiting ? 'waiting' : run.state,
     createdAt: toInstant(run.createdAt),
     next: run.cursor,
-    messages: run.plan.map((planned, index) => ({
-      index,
-      text: planned.text,
-      attempts: messages.filter((row) => row.runIndex === index).map(attemptOf),
-    })),
+    messages: messagesOf(run, messages),
     ...present({
       agent: session?.agent,
       schedule: schedule && fullName(schedule),
@@ -52,6 +49,26 @@ export function toRun(
       endedAt: at(run.endedAt),
     }),
   };
+}
+
+/** How many places of a run are shown, those about the one at which it stands: rows may be many. */
+const shownPlaces = 1_000;
+
+function messagesOf(run: Run, sent: readonly Execution[]): WireRun['messages'] {
+  const attempts = new Map<number, Execution[]>();
+  for (const row of sent) attempts.set(row.runIndex ?? 0, [...(attempts.get(row.runIndex ?? 0) ?? []), row]);
+  const length = lengthOf(run);
+  const from = Math.max(0, Math.min(run.cursor - shownPlaces / 2, length - shownPlaces));
+  return Array.from({ length: Math.min(length, shownPlaces) }, (_, i) => {
+    const index = from + i;
+    const { row } = placeOf(run, index);
+    return {
+      index,
+      text: plannedAt(run, index)?.text ?? '',
+      attempts: (attempts.get(index) ?? []).map(attemptOf),
+      ...(row === null ? {} : { row }),
+    };
+  });
 }
 
 function toWorkspace({ how, path, lock, checkout, left }: Workspace): WireRun['workspace'] {
@@ -90,7 +107,7 @@ function waitingOf(
 function waitingToRetry(run: Run, current: Execution, retryAt: number): WireRun['waiting'] {
   const index = current.runIndex ?? 0;
   const { code } = outcomeOf(current);
-  const { max = 0 } = run.plan[index]?.retry ?? {};
+  const { max = 0 } = plannedAt(run, index)?.retry ?? {};
   return {
     for: 'retry',
     since: toInstant(current.closedAt ?? current.createdAt),

@@ -87,6 +87,10 @@ const table = {
   ROUTE_FAILED: { status: 502, exit: 1, title: 'No way was chosen' },
   /** A person was asked, and said no. */
   DECLINED: { status: 502, exit: 1, title: 'A person said no' },
+  /** What a step was to leave behind is missing or does not fit. The message says which, where, and what was expected. */
+  OUTPUT_INVALID: { status: 502, exit: 1, title: 'An output is missing or does not fit' },
+  /** The agent itself said that it could not do what was asked. The message is what it said. */
+  SELF_REPORTED: { status: 502, exit: 1, title: 'The agent reported a failure' },
   /** A descendant failed and the message asked for all to succeed (`join: all`). */
   DESCENDANT_FAILED: { status: 502, exit: 1, title: 'Something below failed' },
   /** A template of a message could not be filled in, as when its file is missing; it was not sent. The message says which. */

@@ -68,7 +68,14 @@ export const run = z
     outcomeCode: z.string().optional(),
     createdAt: instant.optional(),
     endedAt: instant.optional(),
-    messages: z.array(z.object({ index: z.number(), text: z.string(), attempts: z.array(runAttempt) })),
+    messages: z.array(
+      z.object({
+        index: z.number(),
+        text: z.string(),
+        attempts: z.array(runAttempt),
+        row: z.number().optional().meta({ description: 'The row that it is for, from 0.' }),
+      }),
+    ),
   })
   .meta({ id: 'Run', description: 'One execution of a message sequence.' });
 /** One execution of a message sequence. */

@@ -6,6 +6,8 @@ import type { NewMessage } from './enqueue.ts';
 import { addMessage, addUnsent, refusalOfSend } from './enqueue.ts';
 import type { Budget, Execution } from './execution.ts';
 import { outcomeOf } from './execution.ts';
+import { checkOf, mayRepair, refusalOfGate, repairText } from './gate.ts';
+import { lengthOf, plannedAt } from './plan.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { rules } from './rules.ts';
@@ -51,14 +53,18 @@ export function* advance(command: Advance): Rule<Advanced> {
   const current = currentId === null ? undefined : yield* ask('execution', currentId);
   if (current && !current.closed) return draft.done<Advanced>('notYet');
   const last = current ? outcomeOf(current) : undefined;
-  const repeats = last?.outcome === 'failed' && mayRetry(run.plan[run.cursor - 1], run.tries, last.code);
+  const before = plannedAt(run, run.cursor - 1);
+  const repairs = mayRepair(before, run, last);
+  const again = last?.outcome === 'failed' && mayRetry(before, run.tries - run.repairs, last.code);
   const left = yield* budgetLeft(run);
-  const stops = yield* whyStop(run, last, repeats, left);
+  const stops = yield* whyStop(run, last, repairs || again, left);
   if (stops) {
     yield* endRun(draft, run, stops, current, command.fresh);
     return draft.done<Advanced>('ended');
   }
-  if (!repeats) return draft.done(yield* sendAt(draft, run, run.cursor, left, command));
+  if (repairs && current && run.retryAt === null)
+    return draft.done(yield* repairAt(draft, run, current, left, command));
+  if (!again) return draft.done(yield* sendAt(draft, run, run.cursor, left, command));
   if (run.retryAt === null) return draft.done(backOff(draft, run));
   if (run.retryAt > command.now && !ignoresBackOff(run, command))
     return draft.done(waitOn(draft, run, run.retryAt));
@@ -89,9 +95,9 @@ function* whyStop(
 ): Asking<Verdict | undefined> {
   if (run.cancelRequested) return { outcome: 'cancelled', code: 'CANCELLED' };
   if (last?.outcome === 'cancelled') return last;
-  const before = run.plan[run.cursor - 1];
+  const before = plannedAt(run, run.cursor - 1);
   if (last?.outcome === 'failed' && !repeats && before?.onFailure !== 'continue') return last;
-  if (run.cursor >= run.plan.length && !repeats) return last ?? { outcome: 'succeeded', code: null };
+  if (run.cursor >= lengthOf(run) && !repeats) return last ?? { outcome: 'succeeded', code: null };
   const owner = run.ownerId === null ? undefined : yield* ask('execution', run.ownerId);
   const session = yield* ask('session', run.sessionId);
   const refused = session ? yield* refusalOfSend(session, owner) : undefined;
@@ -114,8 +120,8 @@ function waitOn(draft: Draft, run: Run, retryAt: number): Advanced {
 }
 
 function delayOf(run: Run): number {
-  const { backoffMs = 0 } = run.plan[run.cursor - 1]?.retry ?? {};
-  return retryDelayMs(backoffMs, run.tries);
+  const { backoffMs = 0 } = plannedAt(run, run.cursor - 1)?.retry ?? {};
+  return retryDelayMs(backoffMs, run.tries - run.repairs);
 }
 
 /** The message failed and is sent again later: its wake-up is owed in this very transaction. */
@@ -128,20 +134,42 @@ function backOff(draft: Draft, run: Run): Advanced {
   return 'backsOff';
 }
 
+/** What the gate refused goes back at once: the next attempt of the same message, with what was wrong as its text. */
+function* repairAt(
+  draft: Draft,
+  run: Run,
+  refused: Execution,
+  left: Budget | null,
+  command: Advance,
+): Asking<Advanced> {
+  const index = run.cursor - 1;
+  const gate = plannedAt(run, index)?.gate;
+  if (!gate) throw new Error(`message ${index} of run ${run.id} has no gate`);
+  return yield* sendAt(
+    draft,
+    run,
+    index,
+    left,
+    command,
+    repairText(gate, run, yield* refusalOfGate(refused)),
+  );
+}
+
 function* sendAt(
   draft: Draft,
   run: Run,
   index: number,
   left: Budget | null,
   { text, fresh }: Advance,
+  mended?: string,
 ): Asking<Advanced> {
-  const planned = run.plan[index];
+  const planned = plannedAt(run, index);
   const session = yield* ask('session', run.sessionId);
   const owner = run.ownerId === null ? undefined : yield* ask('execution', run.ownerId);
   if (!planned || !session) throw new Error(`run ${run.id} has no message ${index} or no session`);
-  const isTemplate = hasTemplates(run, planned);
+  const isTemplate = mended === undefined && hasTemplates(run, planned);
   if (isTemplate && !text) return 'needsText';
-  const filled: FilledText = isTemplate && text ? text : { ok: true, text: planned.text };
+  const filled: FilledText = isTemplate && text ? text : { ok: true, text: mended ?? planned.text };
   const before = yield* ask('latestOfRun', run.id, index);
   const message: NewMessage = {
     id: fresh.at('execution', 0),
@@ -149,7 +177,7 @@ function* sendAt(
     text: filled.ok ? filled.text : planned.text,
     timeoutMs: planned.timeoutMs,
     join: planned.join,
-    check: planned.check,
+    check: checkOf(planned),
     background: planned.background,
     budget: smallerBudget(planned.budget ?? null, left),
     run: { id: run.id, index, attempt: (before?.attempt ?? 0) + 1 },
@@ -157,7 +185,7 @@ function* sendAt(
   };
   if (filled.ok) yield* addMessage(draft, session, message);
   else yield* addUnsent(draft, session, message, { code: 'TEMPLATE_FAILED', message: filled.message });
-  moveTo(draft, run, index, message, owner);
+  moveTo(draft, run, index, message, owner, mended !== undefined);
   return 'sent';
 }
 
@@ -168,15 +196,23 @@ function moveTo(
   index: number,
   { id, run: place }: NewMessage,
   owner: Execution | undefined,
+  isRepair: boolean,
 ): void {
   const isAgain = index < run.cursor;
   const tries = isAgain ? run.tries + 1 : 1;
-  const set = { cursor: index + 1, currentId: id, tries, retryAt: null, moves: run.moves + 1 };
+  const repairs = isAgain ? run.repairs + (isRepair ? 1 : 0) : 0;
+  const set = { cursor: index + 1, currentId: id, tries, repairs, retryAt: null, moves: run.moves + 1 };
   draft.add({ do: 'patchRun', id: run.id, set });
   draft.tell({
     type: 'run.advanced',
     rootId: owner?.rootId ?? id,
     sessionId: run.sessionId,
-    data: { runId: run.id, index, attempt: place?.attempt ?? 1, executionId: id },
+    data: {
+      runId: run.id,
+      index,
+      attempt: place?.attempt ?? 1,
+      executionId: id,
+      ...(isRepair ? { repair: repairs } : {}),
+    },
   });
 }

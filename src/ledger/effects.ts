@@ -15,6 +15,7 @@ import type { Notice } from './notice.ts';
 import type { Occurrence } from './occurrence.ts';
 import type { Schedule } from './schedule.ts';
 import type { Dispatch, Notification } from './notification.ts';
+import type { RunRow } from './plan.ts';
 import type { Input, Run, Session } from './session.ts';
 import type { Steer, Turn, TurnOwner } from './turn.ts';
 import type { Workspace } from './workspace.ts';
@@ -119,6 +120,8 @@ export type Effect =
   | { readonly do: 'patchSteer'; readonly id: SteerId; readonly set: Partial<Steer> }
   | { readonly do: 'insertRun'; readonly row: Run }
   | { readonly do: 'patchRun'; readonly id: RunId; readonly set: Partial<Run> }
+  | { readonly do: 'insertRows'; readonly runId: RunId; readonly rows: readonly RunRow[] }
+  | { readonly do: 'copyRows'; readonly runId: RunId; readonly from: RunId }
   | { readonly do: 'insertSchedule'; readonly row: Schedule }
   | { readonly do: 'patchSchedule'; readonly id: ScheduleId; readonly set: Partial<Schedule> }
   | { readonly do: 'insertOccurrence'; readonly row: Occurrence }

@@ -6,12 +6,13 @@ import { addGraph } from './graph-begin.ts';
 import type { NewGraph } from './graph.ts';
 import type { Caller, Parentage } from './parent.ts';
 import { findParent } from './parent.ts';
+import type { RowsOfRun } from './plan.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { depthLimit, newExecution, refusalBelow, refusalOfAnother } from './registration.ts';
 import type { PlannedMessage, Session } from './session.ts';
 import { newRun } from './session.ts';
-import { addFailure } from './settle.ts';
+import { uncountEarlierFailure } from './settle.ts';
 import type { Orchestration } from './step-plan.ts';
 import type { UsageTold } from './spending.ts';
 import { refusalBelowBudgets, refusalOfBudget } from './spending.ts';
@@ -23,6 +24,10 @@ export interface Hosts {
   readonly plan: readonly PlannedMessage[];
   /** What its agent may give out in turn: then its session is a controller. */
   readonly todo?: Orchestration | null;
+  /** For each of them the plan is gone through, or for those that another run had; absent: once, without rows. */
+  readonly rows?: RowsOfRun;
+  /** The place at which it begins; absent: the first. */
+  readonly cursor?: number;
   /** What its agent tells of its usage: it must be enough for every budget at, above and below it. */
   readonly tells: UsageTold;
 }
@@ -146,18 +151,14 @@ function rowOf(command: Launch, found: Parentage, attempt: number): Execution {
 
 /** Makes the conversation that an execution hosts, and its program, within a larger decision. */
 export function addHosted(draft: Draft, row: Execution, hosts: Hosts): void {
-  const { session, runId: id, plan, todo = null } = hosts;
+  const { session, runId: id, plan, todo = null, rows, cursor = 0 } = hosts;
   const delivery = todo ? 'controller' : 'auto';
   const made = { ...session, hostedBy: row.id, project: row.project, delivery } as const;
   draft.add({ do: 'insertSession', row: made });
   const about = { id, project: row.project, name: row.name, sessionId: session.id, ownerId: row.id, plan };
-  draft.add({ do: 'insertRun', row: newRun({ ...about, todo, createdAt: draft.now }) });
+  const rowCount = rows?.count ?? null;
+  draft.add({ do: 'insertRun', row: newRun({ ...about, todo, rowCount, cursor, createdAt: draft.now }) });
+  if (rows?.from !== undefined) draft.add({ do: 'copyRows', runId: id, from: rows.from });
+  else if (rows) draft.add({ do: 'insertRows', runId: id, rows: rows.rows });
   draft.wake('run', id);
-}
-
-/** `join: 'all'` counts the last attempt of each thing: a new attempt takes back the failure of the one before. */
-function* uncountEarlierFailure(draft: Draft, row: Execution): Asking<void> {
-  if (row.key === null) return;
-  const earlier = yield* ask('latestKeyed', row.rootId, row.key);
-  if (earlier?.state === 'failed' || earlier?.state === 'lost') yield* addFailure(draft, earlier, -1);
 }

@@ -15,6 +15,7 @@ import type { Notice } from './notice.ts';
 import type { Occurrence } from './occurrence.ts';
 import type { Schedule } from './schedule.ts';
 import type { Dispatch, Notification, Transition } from './notification.ts';
+import type { RunRow } from './plan.ts';
 import type { Input, Run, Session } from './session.ts';
 import type { Steer, Turn } from './turn.ts';
 import type { Workspace } from './workspace.ts';
@@ -89,6 +90,8 @@ export interface Questions {
   runsOf: { args: [session: SessionId]; answer: Run[] };
   /** The run that is the program of this execution, ended or not. */
   runOwnedBy: { args: [execution: ExecutionId]; answer: Run | undefined };
+  /** One row of a run with rows, from 0. */
+  runRow: { args: [run: RunId, index: number]; answer: RunRow | undefined };
   schedule: { args: [id: ScheduleId]; answer: Schedule | undefined };
   /** The schedule of this name that is not removed. */
   scheduleNamed: { args: [project: string, name: string]; answer: Schedule | undefined };

@@ -4,6 +4,7 @@ import { budgetLeft, isUsedUp, spentBy } from './attempts.ts';
 import type { Refusal, Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
 import { outcomeOf } from './execution.ts';
+import { lengthOf } from './plan.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import type { Run } from './session.ts';
@@ -35,10 +36,10 @@ export function* rerun(command: Rerun): Rule<Begun> {
   const run = yield* ask('run', command.id);
   if (!run) return refuse('NOT_FOUND', `No run ${command.id}.`, { id: command.id });
   const { from } = command;
-  const last = run.plan.length - 1;
+  const last = lengthOf(run) - 1;
   if (!Number.isInteger(from) || from < 0 || from > last) {
-    const message = `Run ${run.id} has ${run.plan.length} messages: "from" is an index from 0 to ${last}.`;
-    return refuse('INVALID_INPUT', message, { messages: run.plan.length });
+    const message = `Run ${run.id} has ${lengthOf(run)} messages: "from" is an index from 0 to ${last}.`;
+    return refuse('INVALID_INPUT', message, { messages: lengthOf(run) });
   }
   const refused = yield* refusalOfRerun(run, command.workspace);
   if (refused) return refused;
@@ -62,7 +63,7 @@ export function* resumeRun(command: Pick<Rerun, 'now' | 'id' | 'workspace'>): Ru
   const refused = yield* refusalOfRerun(run, command.workspace);
   if (refused) return refused;
   const from = yield* placeToResume(run);
-  if (from >= run.plan.length) {
+  if (from >= lengthOf(run)) {
     const message = `Run ${run.id} has done what it had to; to do it again, rerun it from one of its messages.`;
     return refuse('ILLEGAL_STATE', message, { state: run.state });
   }
@@ -145,6 +146,7 @@ function* beginAgain(
       cursor: from,
       currentId: null,
       tries: 0,
+      repairs: 0,
       retryAt: null,
       moves: run.moves + 1,
     },

@@ -89,14 +89,18 @@ export interface Run {
   readonly plan: readonly PlannedMessage[];
   /** What the agent of its session may give out, and how: that session is a controller. Null: it is none. */
   readonly todo: Orchestration | null;
+  /** For how many rows the plan is gone through, strictly one row after the other; null: once, without rows. */
+  readonly rowCount: number | null;
   /** What all its messages together may use: each gets what is left. */
   readonly budget: Budget | null;
-  /** Messages of the plan that it has sent, from the first on: the index of the next. */
+  /** Places that it has come to, from the first on: the index of the next. `plannedAt` says what is there. */
   readonly cursor: number;
   /** The message sent last; null before the first, and where it begins again. */
   readonly currentId: ExecutionId | null;
   /** How often that message was sent since the run came to it: counts for `retry`. Beginning again counts anew. */
   readonly tries: number;
+  /** How many of those tries mended what the gate of the message refused: these do not count for `retry`. */
+  readonly repairs: number;
   /** When that message is sent again (UTC milliseconds): it has failed, and the run waits. */
   readonly retryAt: number | null;
   /** Grows with each message, back-off and new beginning; the compare-and-set of `advance`. */
@@ -136,7 +140,7 @@ export function newSession(
   };
 }
 
-/** A run of which nothing was sent yet. */
+/** A run of which nothing was sent yet. With a `cursor` it begins there. */
 export function newRun(
   given: Pick<Run, 'id' | 'project' | 'name' | 'sessionId' | 'ownerId' | 'plan' | 'createdAt'> & Partial<Run>,
 ): Run {
@@ -146,10 +150,12 @@ export function newRun(
     instant: null,
     budget: null,
     todo: null,
-    ...given,
+    rowCount: null,
     cursor: 0,
+    ...given,
     currentId: null,
     tries: 0,
+    repairs: 0,
     retryAt: null,
     moves: 0,
     state: 'running',

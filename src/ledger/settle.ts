@@ -5,6 +5,7 @@ import type { Draft, Ending, Rule } from './decision.ts';
 import { Draft as NewDraft, refuse } from './decision.ts';
 import type { Execution, SettledState } from './execution.ts';
 import { isAttempt, isCheckOf, isSettled, waitsForAdmission } from './execution.ts';
+import { codeOfRefusal } from './gate.ts';
 import { watchBatch } from './hand-over.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
@@ -60,7 +61,7 @@ export function* end(
   if (row.waiting && waitsForAdmission(row.waiting) && row.runsIn !== null) draft.wake('session', row.runsIn);
   draft.settle(row, ending);
   yield* countFailure(draft, row, ending.state);
-  yield* refuseByCheck(draft, row, ending.state);
+  yield* refuseByCheck(draft, row, ending);
   if (!(yield* owesNotice(row))) return;
   yield* owe(draft, row, ending, noticeId, notBefore);
   yield* failFast(draft, row, ending.state);
@@ -79,11 +80,11 @@ function* failFast(draft: Draft, row: Execution, state: SettledState): Asking<vo
  * A check that did not say yes fails its message, whatever its turn said: in this very transaction, since the message may
  * close with it. One that is cancelled alone has not said yes; one that ends with its message says nothing.
  */
-function* refuseByCheck(draft: Draft, row: Execution, state: SettledState): Asking<void> {
+function* refuseByCheck(draft: Draft, row: Execution, { state, error }: Ending): Asking<void> {
   if (row.parentId === null || state === 'succeeded' || row.cancelRequested?.actor.kind === 'parent') return;
   const message = yield* ask('execution', row.parentId);
   if (message && isCheckOf(row, message) && message.verdict === null)
-    draft.patch(message.id, { verdict: 'CHECK_FAILED' });
+    draft.patch(message.id, { verdict: codeOfRefusal(error) });
 }
 
 /** A cancel from above or by the parent itself owes nothing; one by an operator, a budget or a deadline does. */
@@ -155,4 +156,11 @@ export function* addFailure(draft: Draft, row: Execution, by: 1 | -1): Asking<vo
     if (above.kind === 'message' && !above.closed) draft.add({ do: 'failures', id: above.id, by });
     above = above.parentId === null ? undefined : yield* ask('execution', above.parentId);
   }
+}
+
+/** `join: 'all'` counts the last attempt of each thing: a new attempt takes back the failure of the one before. */
+export function* uncountEarlierFailure(draft: Draft, row: Execution): Asking<void> {
+  if (row.key === null) return;
+  const earlier = yield* ask('latestKeyed', row.rootId, row.key);
+  if (earlier?.state === 'failed' || earlier?.state === 'lost') yield* addFailure(draft, earlier, -1);
 }

@@ -4,6 +4,7 @@ import type { Ending, Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import type { Execution, ExecutionUsage, Failure } from './execution.ts';
 import { isSettled } from './execution.ts';
+import { keyOfCheck, messageOfStep, selfReport } from './gate.ts';
 import { giveBackClaim, giveBackHanded, handle, waive } from './hand-over.ts';
 import { deferMessage, limitedTimes, limitSession } from './limit.ts';
 import { oweLimit } from './notifying.ts';
@@ -12,7 +13,7 @@ import { ask } from './questions.ts';
 import { newExecution } from './registration.ts';
 import { rules } from './rules.ts';
 import type { Limit, Session } from './session.ts';
-import { end } from './settle.ts';
+import { end, uncountEarlierFailure } from './settle.ts';
 import { alarmUntold, countUsage } from './spending.ts';
 import type { TaskSeen } from './tasks.ts';
 import { cancelTasks, registerTasks } from './tasks.ts';
@@ -93,7 +94,7 @@ export function* endTurn(draft: Draft, session: Session, turn: Turn, command: Ag
       if (isUser) draft.patch(owner.id, { usage });
       continue;
     }
-    const ending = { ...endingOf(owner, command, isStoppedByUs), usage };
+    const ending = { ...(yield* reported(draft, owner, endingOf(owner, command, isStoppedByUs))), usage };
     if (owner.kind === 'continuation') yield* resolveHanded(draft, owner, ending, limit !== undefined);
     yield* settleOwner(draft, owner, ending, command, place++);
   }
@@ -154,6 +155,16 @@ function endingOf(owner: Execution, command: AgentEnded, isStoppedByUs: boolean)
   return { state: command.status, result: answer || null, error: failure };
 }
 
+/** In the program of a step, an answer may say of itself that it failed: it did then. A handling of results says so of its message. */
+function* reported(draft: Draft, owner: Execution, ending: Ending): Asking<Ending> {
+  const failure = ending.state === 'succeeded' ? selfReport(ending.result ?? '') : undefined;
+  const message = failure && (yield* messageOfStep(owner));
+  if (!failure || !message) return ending;
+  if (message.id === owner.id) return { ...ending, state: 'failed', error: failure };
+  if (message.verdict === null) draft.patch(message.id, { verdict: failure.code });
+  return ending;
+}
+
 /** A message with a check stays open by one child until the check has run. */
 function* settleOwner(
   draft: Draft,
@@ -167,9 +178,12 @@ function* settleOwner(
       id: command.fresh.at('execution', 1000 + place),
       kind: 'step',
       name: 'check',
+      key: keyOfCheck(owner),
+      attempt: owner.attempt,
       state: 'queued',
       cancelledBy: owner.runsIn,
     });
+    yield* uncountEarlierFailure(draft, row);
     draft.register(row, []);
     // What is looked at at every fall is looked at then, too.
     draft.patch(owner.id, { drain: Math.max(owner.drain ?? 0, 1) });

@@ -2,6 +2,7 @@ import { reach } from '../base/faults.ts';
 import type { RunId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
 import { advance, indexToSend } from '../ledger/advance.ts';
+import { plannedAt } from '../ledger/plan.ts';
 import { ask } from '../ledger/questions.ts';
 import type { Run } from '../ledger/session.ts';
 import type { AdvanceText, RunsContext } from './ports.ts';
@@ -29,5 +30,5 @@ async function fillNext({ store, texts }: AdvanceContext, run: Run): Promise<Adv
   const index = indexToSend(run);
   const latest = await store.read(() => ask('latestOfRun', run.id, index));
   const attempt = (latest?.attempt ?? 0) + 1;
-  return texts.fill({ run, index, attempt, text: run.plan[index]?.text ?? '' });
+  return texts.fill({ run, index, attempt, text: plannedAt(run, index)?.text ?? '' });
 }

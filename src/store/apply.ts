@@ -1,4 +1,4 @@
-import type { ExecutionId, SessionId } from '../base/ids.ts';
+import type { ExecutionId, RunId, SessionId } from '../base/ids.ts';
 import { assertNever } from '../base/assert-never.ts';
 import type { Effect, LedgerEvent, Wake, WakeKind } from '../ledger/effects.ts';
 import type { Execution, ExecutionUsage } from '../ledger/execution.ts';
@@ -8,6 +8,7 @@ import type { Notice } from '../ledger/notice.ts';
 import type { Occurrence } from '../ledger/occurrence.ts';
 import type { Schedule } from '../ledger/schedule.ts';
 import type { Dispatch, Notification } from '../ledger/notification.ts';
+import type { RunRow } from '../ledger/plan.ts';
 import type { Input, Run, Session } from '../ledger/session.ts';
 import type { Steer, Turn, TurnOwner } from '../ledger/turn.ts';
 import type { Workspace } from '../ledger/workspace.ts';
@@ -53,6 +54,10 @@ export interface Tables {
   removeAdmission(id: SessionId): void;
   insertHold(executionId: ExecutionId, holderId: ExecutionId): void;
   insertOwner(row: TurnOwner): void;
+  /** The rows of a run that was inserted with their number, all at once. */
+  insertRows(runId: RunId, rows: readonly RunRow[]): void;
+  /** The rows of a run, for another run. */
+  copyRows(runId: RunId, from: RunId): void;
   /**
    * Adds to a deficit, or takes from it, and answers the row as it then is (`withDeficit`). Throws for an execution that
    * is unknown or closed, and for a deficit below zero.
@@ -131,6 +136,10 @@ function applyOne(effect: Effect, tables: Tables, journal: Journal, closings: Cl
       return tables.insert('run', effect.row);
     case 'patchRun':
       return tables.patch('run', effect.id, effect.set);
+    case 'insertRows':
+      return tables.insertRows(effect.runId, effect.rows);
+    case 'copyRows':
+      return tables.copyRows(effect.runId, effect.from);
     case 'insertSchedule':
       return tables.insert('schedule', effect.row);
     case 'patchSchedule':

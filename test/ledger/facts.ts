@@ -1,3 +1,4 @@
+import { codeOfRefusal } from '../../src/ledger/gate.ts';
 import type { ExecutionId } from '../../src/base/ids.ts';
 import type { CancelledRun, StoppedSession } from '../../src/ledger/cancel.ts';
 import type { Execution } from '../../src/ledger/execution.ts';
@@ -48,7 +49,7 @@ function decidedBy(moment: Moment): (readonly [ExecutionId, string])[] {
     const isCheck = row.kind === 'step' && row.name === 'check' && row.parentId !== null;
     if (!isCheck || was?.endedAt !== null || row.endedAt === null || row.state === 'succeeded') continue;
     // Cancelled with its message it says nothing.
-    if (row.cancelRequested?.actor.kind !== 'parent') found.push([row.parentId, 'CHECK_FAILED']);
+    if (row.cancelRequested?.actor.kind !== 'parent') found.push([row.parentId, codeOfRefusal(row.error)]);
   }
   for (const { was, row } of changed(before.notices, after.notices)) {
     const code = row.state === 'waived' && was?.state !== 'waived' ? codeOf[row.reason ?? ''] : undefined;

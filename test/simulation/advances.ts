@@ -1,5 +1,6 @@
 import { FreshIds } from '../../src/base/ids.ts';
 import { advance, indexToSend } from '../../src/ledger/advance.ts';
+import { plannedAt } from '../../src/ledger/plan.ts';
 import type { Run } from '../../src/ledger/session.ts';
 import type { MemorySnapshot } from '../../src/store/memory/state.ts';
 import { labelOf } from './plan.ts';
@@ -36,7 +37,7 @@ export function advanceActions(world: World, server: Server, state: MemorySnapsh
 function textSeen(state: MemorySnapshot, run: Run): string {
   const index = indexToSend(run);
   const attempts = state.executions.filter((row) => row.runId === run.id && row.runIndex === index);
-  return labelOf(run.plan[index]?.text ?? '', attempts.length + 1);
+  return labelOf(plannedAt(run, index)?.text ?? '', attempts.length + 1);
 }
 
 function hasFailed(state: MemorySnapshot, run: Run): boolean {

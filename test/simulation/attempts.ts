@@ -1,4 +1,5 @@
 import type { Execution } from '../../src/ledger/execution.ts';
+import { plannedAt } from '../../src/ledger/plan.ts';
 import type { CommitContext } from './checks-context.ts';
 import { describe } from './observer.ts';
 
@@ -36,7 +37,7 @@ function tooSoon({ executions, runs }: CommitContext['after'], row: Execution): 
   const last = executions.findLast(
     (other) => other.runId === row.runId && other.kind === 'message' && other.id < row.id,
   );
-  const { max = 0, backoffMs = 0 } = run?.plan[last?.runIndex ?? 0]?.retry ?? {};
+  const { max = 0, backoffMs = 0 } = (run && plannedAt(run, last?.runIndex ?? 0))?.retry ?? {};
   const mayRepeat = last?.outcome === 'failed' && last.attempt <= max && !final.includes(last.outcomeCode);
   if (!last) return undefined;
   if (last.runIndex !== row.runIndex)

@@ -40,6 +40,7 @@ export type Dump = Pick<
   | 'workspaces'
   | 'graphs'
   | 'graphSteps'
+  | 'runRows'
   | 'holds'
   | 'owners'
   | 'wakeups'
@@ -119,6 +120,7 @@ export function sortedDump(dump: Dump): Dump {
     workspaces: by(dump.workspaces, (row) => row.runId),
     graphs: by(dump.graphs, (row) => row.id),
     graphSteps: by(dump.graphSteps, (row) => row.ref),
+    runRows: by(dump.runRows, (row) => `${row.runId} ${String(row.index).padStart(9, '0')}`),
     holds: by(dump.holds, (row) => `${row.executionId} ${row.holderId}`),
     owners: by(dump.owners, (row) => `${row.turnId} ${row.executionId}`),
     wakeups: by(dump.wakeups, (row) => `${row.kind} ${row.target}`),

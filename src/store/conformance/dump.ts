@@ -1,6 +1,6 @@
 import type { TurnOwner } from '../../ledger/turn.ts';
 import type { WakeRow } from '../../wakeups/rows.ts';
-import type { Hold } from '../memory/state.ts';
+import type { Hold, RowOfRun } from '../memory/state.ts';
 import type { Cell } from '../sqlite/raw-database.ts';
 import { openDatabase } from '../sqlite/driver.ts';
 import { eventsOf } from '../sqlite/event-statements.ts';
@@ -34,6 +34,9 @@ export async function dumpOf(file: string, library: 'libsql' | 'node'): Promise<
       workspaces: all('workspaces', tables.workspaces),
       graphs: all('graphs', tables.graphs),
       graphSteps: all('graph_steps', tables.graphSteps),
+      runRows: cells('SELECT run_id, position, row FROM run_rows ORDER BY run_id, position').map(
+        ([runId, index, row]) => ({ runId, index, row: JSON.parse(String(row)) }) as RowOfRun,
+      ),
       holds: cells('SELECT execution_id, holder_id FROM holds').map(
         ([executionId, holderId]) => ({ executionId, holderId }) as Hold,
       ),

@@ -34,6 +34,7 @@ export function answerFrom(state: MemoryState, question: Question): unknown {
       return [...state.rows('steer').values()]
         .filter((steer) => steer.sessionId === question.args[0] && steer.endedAt === null)
         .sort(byId);
+    case 'runRow':
     case 'runsOf':
     case 'runOwnedBy':
     case 'latestOfRun':

@@ -128,7 +128,10 @@ function checkRun(row: Run): void {
     row.id,
   );
   demand(row.todo === null || row.ownerId !== null, 'who gives out work is a program', row.id);
-  demand(row.tries >= 0 && row.moves >= 0, 'tries and moves >= 0', row.id);
+  const { tries, repairs, moves } = row;
+  demand(tries >= 0 && moves >= 0, 'tries and moves >= 0', row.id);
+  demand(repairs >= 0 && repairs <= tries, 'a repair is a try', row.id);
+  demand(row.rowCount === null || row.rowCount >= 0, 'rows >= 0', row.id);
   const mayWait = row.state === 'running' && row.currentId !== null;
   demand(row.retryAt === null || mayWait, 'only a run that is at a message backs off', row.id);
 }

@@ -5,7 +5,7 @@ import type { MemoryState } from './state.ts';
 
 type OfRuns = Extract<
   Question,
-  { readonly ask: 'runsOf' | 'runOwnedBy' | 'latestOfRun' | 'messagesOfRun' | 'lastAnswer' }
+  { readonly ask: 'runRow' | 'runsOf' | 'runOwnedBy' | 'latestOfRun' | 'messagesOfRun' | 'lastAnswer' }
 >;
 
 /** Answers the questions about runs and their messages. */
@@ -13,6 +13,8 @@ export function answerOfRuns(state: MemoryState, question: OfRuns): unknown {
   const [id] = question.args;
   const runs = [...state.rows('run').values()].sort(byId);
   switch (question.ask) {
+    case 'runRow':
+      return state.runRow(...question.args);
     case 'runsOf':
       return runs.filter((run) => run.sessionId === id && run.state === 'running');
     case 'runOwnedBy':

@@ -1,4 +1,5 @@
-import type { ExecutionId } from '../../base/ids.ts';
+import type { ExecutionId, RunId } from '../../base/ids.ts';
+import type { RunRow } from '../../ledger/plan.ts';
 import type { StoredEvent } from '../../ledger/store.ts';
 import type { TurnOwner } from '../../ledger/turn.ts';
 import type { WakeRow } from '../../wakeups/rows.ts';
@@ -9,6 +10,13 @@ import type { IdempotentRequest, NamedToken, TranscriptItem } from '../records.t
 export interface Hold {
   readonly executionId: ExecutionId;
   readonly holderId: ExecutionId;
+}
+
+/** A row of a run. */
+export interface RowOfRun {
+  readonly runId: RunId;
+  readonly index: number;
+  readonly row: RunRow;
 }
 
 /** Everything a memory store holds, as plain rows. Rows are never changed in place, so they are shared, not copied. */
@@ -28,6 +36,7 @@ export interface MemorySnapshot {
   readonly workspaces: readonly RowOf['workspace'][];
   readonly graphs: readonly RowOf['graph'][];
   readonly graphSteps: readonly RowOf['graphStep'][];
+  readonly runRows: readonly RowOfRun[];
   readonly holds: readonly Hold[];
   readonly owners: readonly TurnOwner[];
   readonly wakeups: readonly WakeRow[];
@@ -73,6 +82,7 @@ class Undoable<Row> {
 export class MemoryState {
   readonly #undo: (() => void)[] = [];
   readonly #rows: { readonly [Name in TableName]: Undoable<RowOf[Name]> };
+  readonly #runRows: Undoable<RowOfRun>;
   readonly #holds: Undoable<Hold>;
   readonly #owners: Undoable<TurnOwner>;
   readonly #wakeups: Undoable<WakeRow>;
@@ -106,6 +116,7 @@ export class MemoryState {
       graph: undoable(from.graphs, (row) => row.id),
       graphStep: undoable(from.graphSteps, (row) => row.ref),
     };
+    this.#runRows = undoable(from.runRows, runRowKey);
     this.#holds = undoable(from.holds, holdKey);
     this.#owners = undoable(from.owners, ownerKey);
     this.#wakeups = undoable(from.wakeups, wakeKey);
@@ -120,6 +131,14 @@ export class MemoryState {
   /** The rows of one table. Read only: changes go through `put` and `remove`. */
   rows<Name extends TableName>(table: Name): ReadonlyMap<string, RowOf[Name]> {
     return (this.#rows as { readonly [N in TableName]: { readonly rows: RowTables[N] } })[table].rows;
+  }
+
+  get runRows(): Iterable<RowOfRun> {
+    return this.#runRows.rows.values();
+  }
+
+  runRow(runId: RunId, index: number): RunRow | undefined {
+    return this.#runRows.rows.get(runRowKey({ runId, index }))?.row;
   }
 
   get holds(): Iterable<Hold> {
@@ -140,6 +159,11 @@ export class MemoryState {
 
   remove(table: TableName, id: string): void {
     this.#rows[table].delete(id);
+  }
+
+  /** False when the run has one at this place already. */
+  addRunRow(row: RowOfRun): boolean {
+    return add(this.#runRows, runRowKey(row), row);
   }
 
   /** False when the edge is there already. */
@@ -187,6 +211,7 @@ export class MemoryState {
       workspaces: [...this.rows('workspace').values()],
       graphs: [...this.rows('graph').values()],
       graphSteps: [...this.rows('graphStep').values()],
+      runRows: [...this.runRows],
       holds: [...this.holds],
       owners: [...this.owners],
       wakeups: [...this.wakeups.values()],
@@ -218,6 +243,7 @@ export function emptySnapshot(databaseId: string): MemorySnapshot {
     workspaces: [],
     graphs: [],
     graphSteps: [],
+    runRows: [],
     holds: [],
     owners: [],
     wakeups: [],
@@ -249,6 +275,10 @@ export function requestKey(place: Pick<IdempotentRequest, 'token' | 'route' | 'k
 /** The key of an item in `transcript`. */
 export function transcriptKey(item: Pick<TranscriptItem, 'sessionId' | 'sequence'>): string {
   return `${item.sessionId}:${item.sequence}`;
+}
+
+function runRowKey({ runId, index }: Pick<RowOfRun, 'runId' | 'index'>): string {
+  return `${runId}/${index}`;
 }
 
 function holdKey(hold: Hold): string {

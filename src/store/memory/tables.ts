@@ -1,7 +1,8 @@
-import type { ExecutionId, SessionId } from '../../base/ids.ts';
+import type { ExecutionId, RunId, SessionId } from '../../base/ids.ts';
 import type { Execution, ExecutionUsage } from '../../ledger/execution.ts';
 import { isSettled } from '../../ledger/execution.ts';
 import { addUsage } from '../../ledger/spending.ts';
+import type { RunRow } from '../../ledger/plan.ts';
 import type { TurnOwner } from '../../ledger/turn.ts';
 import type { RowOf, SettleEffect, TableName, Tables } from '../apply.ts';
 import { keyOfRow } from '../apply.ts';
@@ -57,6 +58,22 @@ export class MemoryTables implements Tables {
     this.#demandExecution(row.executionId);
     if (!this.#state.rows('turn').has(row.turnId)) throw new Error(`no turn ${row.turnId}`);
     if (!this.#state.addOwner(row)) throw new Error(`${row.executionId} owns ${row.turnId} already`);
+  }
+
+  insertRows(runId: RunId, rows: readonly RunRow[]): void {
+    if (!this.#state.rows('run').has(runId)) throw new Error(`no run ${runId}`);
+    rows.forEach((row, index) => {
+      if (!this.#state.addRunRow({ runId, index, row }))
+        throw new Error(`${runId} has a row ${index} already`);
+    });
+  }
+
+  copyRows(runId: RunId, from: RunId): void {
+    const rows = [...this.#state.runRows].filter((row) => row.runId === from);
+    this.insertRows(
+      runId,
+      rows.sort((a, b) => a.index - b.index).map(({ row }) => row),
+    );
   }
 
   shift(id: ExecutionId, by: number, now: number): Execution {

@@ -1,6 +1,6 @@
 import { assertNever } from '../../base/assert-never.ts';
 import type { Question } from '../../ledger/questions.ts';
-import type { Database } from './driver.ts';
+import type { Database, Statement } from './driver.ts';
 import type { IdStatements } from './id-statements.ts';
 import { idStatements } from './id-statements.ts';
 import type { SqliteTables } from './tables.ts';
@@ -12,10 +12,12 @@ import type { SqliteTables } from './tables.ts';
 export class SqliteAnswers {
   readonly #tables: SqliteTables;
   readonly #ids: IdStatements;
+  readonly #runRow: Statement;
 
   constructor(db: Database, tables: SqliteTables) {
     this.#tables = tables;
     this.#ids = idStatements(db);
+    this.#runRow = db.prepare('SELECT row FROM run_rows WHERE run_id = ? AND position = ?');
   }
 
   answer(question: Question): unknown {
@@ -102,6 +104,8 @@ export class SqliteAnswers {
         return runs.all(ids.runsOf(question.args[0]));
       case 'runOwnedBy':
         return first(runs.all(ids.runOwnedBy(question.args[0])));
+      case 'runRow':
+        return this.#runRow.json(question.args);
       case 'schedule':
         return schedules.get(question.args[0]);
       case 'scheduleNamed':

@@ -1,5 +1,6 @@
-import type { ExecutionId, SessionId } from '../../base/ids.ts';
+import type { ExecutionId, RunId, SessionId } from '../../base/ids.ts';
 import type { Execution } from '../../ledger/execution.ts';
+import type { RunRow } from '../../ledger/plan.ts';
 import type { TurnOwner } from '../../ledger/turn.ts';
 import type { Database, Param, Statement } from './driver.ts';
 
@@ -16,6 +17,8 @@ export interface CountStatements {
   insertHold(executionId: ExecutionId, holderId: ExecutionId): void;
   holdersOf(id: ExecutionId): readonly ExecutionId[];
   insertOwner(row: TurnOwner): void;
+  insertRows(runId: RunId, rows: readonly RunRow[]): void;
+  copyRows(runId: RunId, from: RunId): void;
   removeInput(id: ExecutionId): boolean;
   removeAdmission(id: SessionId): boolean;
 }
@@ -43,6 +46,12 @@ export function countStatements(db: Database): CountStatements {
     'SELECT json_group_array(holder_id) FROM (SELECT holder_id FROM holds WHERE execution_id = ? ORDER BY holder_id)',
   );
   const owner = db.prepare('INSERT INTO turn_owners (turn_id, position, execution_id) VALUES (?, ?, ?)');
+  // One statement for all rows: each is a text in a list, since a value that is a list or an object comes out as text again.
+  const rows = db.prepare(
+    'INSERT INTO run_rows (run_id, position, row) SELECT ?, key, value FROM json_each(?)',
+  );
+  const copied = db.prepare(`
+    INSERT INTO run_rows (run_id, position, row) SELECT ?, position, row FROM run_rows WHERE run_id = ?`);
   const input = db.prepare('DELETE FROM inputs WHERE execution_id = ?');
   const admission = db.prepare('DELETE FROM admissions WHERE session_id = ?');
   return {
@@ -58,6 +67,8 @@ export function countStatements(db: Database): CountStatements {
     insertHold: (executionId, holderId) => hold.writeOne([executionId, holderId]),
     holdersOf: (id) => holders.json([id]) as ExecutionId[],
     insertOwner: ({ turnId, position, executionId }) => owner.writeOne([turnId, position, executionId]),
+    insertRows: (runId, all) => void rows.run([runId, JSON.stringify(all.map((row) => JSON.stringify(row)))]),
+    copyRows: (runId, from) => void copied.run([runId, from]),
     removeInput: (id) => input.run([id]).changes === 1,
     removeAdmission: (id) => admission.run([id]).changes === 1,
   };

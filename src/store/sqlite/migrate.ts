@@ -13,6 +13,7 @@ import { graphsSchema } from './migrations/0009-graphs.ts';
 import { closedWorkflowsSchema } from './migrations/0010-closed-workflows.ts';
 import { batchesSchema } from './migrations/0011-batches.ts';
 import { openScriptsSchema } from './migrations/0012-open-scripts.ts';
+import { rowsSchema } from './migrations/0013-rows.ts';
 
 /** One step of the schema. Steps are only ever appended; one that was released is never edited. */
 export interface Migration {
@@ -34,6 +35,7 @@ export const migrations: readonly Migration[] = [
   { name: '0010-closed-workflows', sql: closedWorkflowsSchema },
   { name: '0011-batches', sql: batchesSchema },
   { name: '0012-open-scripts', sql: openScriptsSchema },
+  { name: '0013-rows', sql: rowsSchema },
 ];
 
 interface Applied {

@@ -1,4 +1,4 @@
-import type { ExecutionId, SessionId } from '../../base/ids.ts';
+import type { ExecutionId, RunId, SessionId } from '../../base/ids.ts';
 import type { Execution, ExecutionUsage } from '../../ledger/execution.ts';
 import { isSettled } from '../../ledger/execution.ts';
 import type { Admission } from '../../ledger/line.ts';
@@ -6,6 +6,7 @@ import type { Notice } from '../../ledger/notice.ts';
 import type { Occurrence } from '../../ledger/occurrence.ts';
 import type { Schedule } from '../../ledger/schedule.ts';
 import type { Dispatch, Notification } from '../../ledger/notification.ts';
+import type { RunRow } from '../../ledger/plan.ts';
 import type { Input, Run, Session } from '../../ledger/session.ts';
 import { addUsage } from '../../ledger/spending.ts';
 import type { Steer, Turn, TurnOwner } from '../../ledger/turn.ts';
@@ -147,6 +148,14 @@ export class SqliteTables implements Tables {
 
   insertOwner(row: TurnOwner): void {
     this.#counts.insertOwner(row);
+  }
+
+  insertRows(runId: RunId, rows: readonly RunRow[]): void {
+    this.#counts.insertRows(runId, rows);
+  }
+
+  copyRows(runId: RunId, from: RunId): void {
+    this.#counts.copyRows(runId, from);
   }
 
   shift(id: ExecutionId, by: number, now: number): Execution {

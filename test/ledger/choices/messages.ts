@@ -1,5 +1,6 @@
 import type { FilledText } from '../../../src/ledger/advance.ts';
 import type { Budget } from '../../../src/ledger/execution.ts';
+import type { Gate } from '../../../src/ledger/planned-message.ts';
 import type { PlannedMessage } from '../../../src/ledger/session.ts';
 import type { PreparedWorkspace } from '../../../src/ledger/workspace.ts';
 import type { Choose, Context } from '../choice.ts';
@@ -41,6 +42,12 @@ function budgetOf({ b, d }: Pick<Context, 'b' | 'd'>): Budget {
   return b % 3 === 0 ? { usd: 0.02 * (1 + (d % 4)) } : b % 3 === 1 ? { tokens } : { tokens, usd: 0.5 };
 }
 
+/** What must hold behind a message, and may be mended. */
+function gateOf(d: number): Gate {
+  const outputs = d % 3 === 0 ? { report: { from: 'file', path: 'report.md' } as const } : null;
+  return { command: outputs ? null : 'test -s out.md', outputs, repairs: d % 3, repairText: null };
+}
+
 /** A plan of one to three messages. */
 export function planOf({ b, c, d }: Pick<Context, 'b' | 'c' | 'd'>): PlannedMessage[] {
   return Array.from({ length: 1 + (c % 3) }, (_, index) => ({
@@ -52,6 +59,7 @@ export function planOf({ b, c, d }: Pick<Context, 'b' | 'c' | 'd'>): PlannedMess
     background: 'wait' as const,
     ...((c + d + index) % 2 === 0 ? { retry: { max: 1 + (d % 2), backoffMs: 1_000 * (1 + (c % 4)) } } : {}),
     ...((c + d) % 5 === 0 ? { templates: true as const } : {}),
+    ...((b + d + index) % 4 === 0 ? { gate: gateOf(d) } : {}),
     ...((c + index) % 3 === 0 ? { budget: budgetOf({ b, d }) } : {}),
   }));
 }

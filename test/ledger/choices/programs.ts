@@ -1,6 +1,7 @@
 import type { ExecutionKind } from '../../../src/ledger/execution.ts';
 import type { Launch } from '../../../src/ledger/launch.ts';
 import type { CallEvidence, Caller } from '../../../src/ledger/parent.ts';
+import type { RowsOfRun } from '../../../src/ledger/plan.ts';
 import { newSession } from '../../../src/ledger/session.ts';
 import type { Choice, Choose, Context } from '../choice.ts';
 import { freshOf, isOfTurn, isRare, node, one, runningName, runningPrograms, sessionOf } from '../choice.ts';
@@ -57,6 +58,10 @@ export const workIsLaunched: Choose = (context) => {
   return launching(context, known ? { id: known } : {});
 };
 
+function rowsOf(count: number): RowsOfRun {
+  return { count, rows: Array.from({ length: count }, (_, row) => ({ row })) };
+}
+
 /** A background agent, with a session of its own and a run as its program. */
 export const agentIsLaunched: Choose = (context) => {
   const fresh = freshOf(context);
@@ -67,7 +72,8 @@ export const agentIsLaunched: Choose = (context) => {
   const onChildFailure = context.b % 2 === 0 ? ('cancel' as const) : ('wait' as const);
   const gives = { agents: {}, generic: true, maxRounds: 1 + (context.c % 2), onChildFailure };
   const todo = context.a % 3 === 0 ? gives : null;
-  const hosts = { session, runId: fresh.at('run', 0), plan: planOf(context), todo, tells };
+  const rows = context.b % 3 === 0 ? { rows: rowsOf(context.c % 3) } : {};
+  const hosts = { session, runId: fresh.at('run', 0), plan: planOf(context), todo, tells, ...rows };
   return launching(context, { kind: 'agent', name: `agent ${context.now}`, hosts });
 };
 

@@ -1,4 +1,6 @@
 import type { Execution } from '../../../src/ledger/execution.ts';
+import { outcomeOf } from '../../../src/ledger/execution.ts';
+import { plannedAt } from '../../../src/ledger/plan.ts';
 import { short } from '../calls.ts';
 import type { Moment, Property } from '../moment.ts';
 import { changed, commandIf, firstOf } from '../moment.ts';
@@ -54,6 +56,7 @@ function checkMove(moment: Moment, was: Run, row: Run): string | undefined {
     return `${short(row.id)} sent message ${message.runIndex}, and stands elsewhere`;
   if (was.cancelRequested) return `${short(row.id)} was cancelled, and goes on`;
   if (row.cursor === was.cursor + 1) return sentEarly(moment, was, was.cursor);
+  if (row.cursor === was.cursor && row.repairs === was.repairs + 1) return mendedWrongly(moment, was);
   return row.cursor === was.cursor
     ? repeatedWrongly(moment, was)
     : `${short(row.id)} went from ${was.cursor} to ${row.cursor}`;
@@ -68,10 +71,25 @@ function newMessages({ before, after }: Moment, run: Run): Execution[] {
 /** A back-off begins when the message has failed and may be sent again, and lasts as long as the plan says. */
 function wrongBackOff(moment: Moment, was: Run, row: Run): string | undefined {
   if (row.retryAt === was.retryAt || row.retryAt === null || commandIf(moment, 'resumeRun')) return undefined;
-  const { backoffMs = 0 } = was.plan[was.cursor - 1]?.retry ?? {};
-  const wanted = moment.now + Math.min(hourMs, backoffMs * 2 ** (was.tries - 1));
+  const { backoffMs = 0 } = plannedAt(was, was.cursor - 1)?.retry ?? {};
+  const wanted = moment.now + Math.min(hourMs, backoffMs * 2 ** (was.tries - was.repairs - 1));
   if (row.retryAt !== wanted) return `${short(row.id)} backs off until ${row.retryAt} instead of ${wanted}`;
   return wrongRepetition(moment, was);
+}
+
+/** What a gate refused goes back at once, as often as the plan says. */
+function mendedWrongly({ before }: Moment, was: Run): string | undefined {
+  const last = was.currentId === null ? undefined : before.executions.get(was.currentId);
+  const what = `message ${was.cursor - 1} of ${short(was.id)}`;
+  if (!last?.closed) return `${what} is mended while it is open`;
+  if (was.retryAt !== null) return `${what} is mended in its back-off`;
+  return isMendable(was, last) ? undefined : `${what} is mended, and may not be`;
+}
+
+function isMendable(was: Run, last: Execution): boolean {
+  const { outcome, code } = outcomeOf(last);
+  const isByGate = outcome === 'failed' && (code === 'CHECK_FAILED' || code === 'OUTPUT_INVALID');
+  return isByGate && was.repairs < (plannedAt(was, was.cursor - 1)?.gate?.repairs ?? 0);
 }
 
 function repeatedWrongly(moment: Moment, was: Run): string | undefined {
@@ -90,7 +108,7 @@ function wrongRepetition({ before }: Moment, was: Run): string | undefined {
 
 /** Whether the plan wants another attempt of the message at which the run stands. */
 function isRepeatable(was: Run, last: Execution): boolean {
-  if (was.tries > (was.plan[was.cursor - 1]?.retry?.max ?? 0)) return false;
+  if (was.tries - was.repairs > (plannedAt(was, was.cursor - 1)?.retry?.max ?? 0)) return false;
   // The outcome of what is no root is not kept.
   return last.parentId !== null || (last.outcome === 'failed' && !final.includes(last.outcomeCode));
 }
@@ -102,9 +120,10 @@ function sentEarly({ before }: Moment, run: Run, index: number): string | undefi
   if (!last?.closed) return `message ${index} of ${short(run.id)} was sent while the one before it was open`;
   if (last.parentId !== null) return undefined;
   if (last.outcome === 'cancelled') return `${short(run.id)} goes on after a cancelled message`;
+  if (isMendable(run, last)) return `${short(run.id)} goes on, and message ${index - 1} was to be mended`;
   if (last.outcome === 'failed' && isRepeatable(run, last))
     return `${short(run.id)} goes on, and was to try message ${index - 1} again`;
-  const isStopped = last.outcome === 'failed' && run.plan[index - 1]?.onFailure === 'stop';
+  const isStopped = last.outcome === 'failed' && plannedAt(run, index - 1)?.onFailure === 'stop';
   return isStopped ? `${short(run.id)} goes on after a failed message` : undefined;
 }
 
