@@ -50,6 +50,7 @@ import { agentsPorts, healthPorts } from './edge-ports.ts';
 import type { ServerState } from './edge-ports.ts';
 import { watchDisk } from './disk-watch.ts';
 import { prepareLaunches } from './launch-preparation.ts';
+import { clearLeftCommands } from './left-commands.ts';
 import type { NotifySettings } from './notifications.ts';
 import { createNotifier } from './notifications.ts';
 import { noWorkflows } from './no-workflows.ts';
@@ -227,6 +228,8 @@ export async function createApp(parts: AppParts): Promise<App> {
       const notify = (wake: NotificationWake): Promise<void> => notifier.handle(wake);
       await wakeups.start(wakeHandler(runs, { stopping, steps }, scheduling.handle, notify));
       await steps.goOn(await store.recovery.openScripts());
+      const left = { store, commands, directory: join(dataDir, 'commands') };
+      owner.start(async (signal) => void (await clearLeftCommands({ ...left, signal })));
       stopWatching = watchDisk({ store, clock, dataDir, lowBytes: parts.diskLowBytes, report });
     },
     async stop(options) {
