@@ -3,14 +3,11 @@ import type { SessionId, TurnId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
 import { Serial } from '../base/serial.ts';
 import type { Conversation, DriverEvent } from '../drivers/port.ts';
-import { wakeLater } from '../ledger/agent-process.ts';
-import { isSettled } from '../ledger/execution.ts';
 import { mayBeJoined } from '../ledger/interruption.ts';
 import { takeLane } from '../ledger/lane.ts';
 import type { CallEvidence } from '../ledger/parent.ts';
 import { ask } from '../ledger/questions.ts';
 import type { Session } from '../ledger/session.ts';
-import type { Turn } from '../ledger/turn.ts';
 import type { Death } from './death.ts';
 import { buryAgent } from './death.ts';
 import type { OpenSession } from './open-session.ts';
@@ -21,15 +18,14 @@ import { mayEndIdle } from './idle.ts';
 import { observe } from './observe.ts';
 import type { TurnsContext } from './ports.ts';
 import { Sending } from './sending.ts';
+import { SessionRows } from './session-rows.ts';
 import type { ScreenFound } from './screen.ts';
 import { takeOverdue } from './questions.ts';
 import { steerNext, withdrawLeftovers } from './steering.ts';
+import { UnknownTexts } from './unknown-texts.ts';
 
 /** Deaths in a row, without a turn seen to begin in between, after which a text fails for good. */
 const deathLimit = 3;
-/** How long to wait before something unknown is looked for again: at first, and twice as long each time, up to the longest. */
-const firstLookMs = 2_000;
-const longestLookMs = 60_000;
 
 /**
  * What happens to one session, one thing after the other: texts go out, events come in. It remembers nothing that
@@ -40,12 +36,12 @@ export class SessionTurns {
   readonly #context: TurnsContext;
   readonly #serial = new Serial();
   #open: OpenSession | undefined;
+  readonly #rows: SessionRows;
   readonly #sending: Sending;
+  readonly #unknown: UnknownTexts;
   /** Nothing of the session lives: there is nothing to adopt or to end. */
   #isDead = false;
   #deaths = 0;
-  /** Looks in a row that found nothing out. */
-  #looks = 0;
   /** Of the opening that is under way. */
   #opening: AbortController | undefined;
   #isDetached = false;
@@ -60,7 +56,9 @@ export class SessionTurns {
   constructor(context: TurnsContext, sessionId: SessionId) {
     this.#context = context;
     this.sessionId = sessionId;
+    this.#rows = new SessionRows(context, sessionId);
     this.#sending = new Sending(context);
+    this.#unknown = new UnknownTexts(context, sessionId, this.#sending);
   }
 
   /** Whether a conversation is open in this process. */
@@ -77,11 +75,12 @@ export class SessionTurns {
   recover(): Promise<void> {
     this.#isRecovering = true;
     const recovered = this.#serial.run(async () => {
-      const session = await this.#session();
+      const session = await this.#rows.session();
       if (!session) return;
       reach('recover.step');
       const hasTurn = session.laneTurn !== null || session.wakeTurn !== null;
-      const isLeft = session.state === 'live' || (await this.#hasOpenSteers()) || (await this.#hasTasks());
+      const isLeft =
+        session.state === 'live' || (await this.#rows.hasOpenSteers()) || (await this.#rows.hasTasks());
       const open = hasTurn || isLeft ? await this.#ensureOpen(session, !hasTurn) : undefined;
       // Whoever was stopping it may have died.
       if (open) await this.#stopCancelled(open);
@@ -94,7 +93,7 @@ export class SessionTurns {
   /** The barrier of invariant 8: what the driver proves of a tool call, after all before it was told to the ledger. */
   async locate(meta: Readonly<Record<string, unknown>>): Promise<CallEvidence> {
     // What runs may just not have been adopted yet.
-    const early = this.#isRecovering ? await this.#session() : undefined;
+    const early = this.#isRecovering ? await this.#rows.session() : undefined;
     if (early) await this.#serial.run(() => undefined);
     const open = this.#open;
     if (!open) return { state: 'ended' };
@@ -103,7 +102,12 @@ export class SessionTurns {
     const byId = capabilitiesOf(open).locatesCalls === 'byId';
     if (located.state === 'unknown') return located;
     // Without its turn's name, a call is of the turn that ran when it came, if that runs still.
-    if (early && !byId && located.state === 'running' && !(await this.#isTurnOf(early, located.nativeTurnId)))
+    if (
+      early &&
+      !byId &&
+      located.state === 'running' &&
+      !(await this.#rows.isTurnOf(early, located.nativeTurnId))
+    )
       return { state: 'unknown' };
     return { ...located, byId };
   }
@@ -115,7 +119,7 @@ export class SessionTurns {
 
   /** Asks the agent to stop this very turn. One that was not seen to begin is asked when it begins. */
   async interruptTurn(id: TurnId): Promise<'asked' | 'idle' | 'unknown'> {
-    const turn = await this.#turn(id);
+    const turn = await this.#rows.turn(id);
     // An agent that is being opened for nothing else need not be waited for.
     if (turn?.state === 'starting' && this.#opening) this.#opening.abort();
     if (turn?.state !== 'running' && turn?.state !== 'waiting') return 'idle';
@@ -131,7 +135,7 @@ export class SessionTurns {
       const conversation = this.#open?.conversation;
       if (!conversation) return;
       if (conversation.stopTasks) return conversation.stopTasks();
-      const session = await this.#session();
+      const session = await this.#rows.session();
       const isIdle = session?.laneTurn === null && session.wakeTurn === null;
       if (isIdle) await this.#end('its background work was cancelled');
     });
@@ -140,7 +144,7 @@ export class SessionTurns {
   /** How the conversation is shown at the agent's own screen; it is opened for that. */
   screen(): Promise<ScreenFound> {
     return this.#serial.run(async () => {
-      const session = await this.#session();
+      const session = await this.#rows.session();
       if (!session || this.#isDetached) return { ok: false, code: 'STOPPING' };
       if (session.state === 'stopped') return { ok: false, code: 'SESSION_STOPPED' };
       const open = await this.#ensureOpen(session, false);
@@ -173,14 +177,14 @@ export class SessionTurns {
   /** Ends the agent's process, unless a person's message has begun the session again since it was stopped. */
   endStopped(): Promise<void> {
     return this.#serial.run(async () => {
-      if ((await this.#session())?.state === 'stopped') await this.#end('the session was stopped');
+      if ((await this.#rows.session())?.state === 'stopped') await this.#end('the session was stopped');
     });
   }
 
   /** Ends an agent's process that is of no use: the next text opens the conversation again, as if the process had died. */
   endIdle(): Promise<void> {
     return this.#serial.run(async () => {
-      const session = await this.#session();
+      const session = await this.#rows.session();
       if (session?.state !== 'live' || this.#isDetached) return;
       const open = await this.#ensureOpen(session, true);
       const isHeard = this.#unheard === 0;
@@ -202,13 +206,15 @@ export class SessionTurns {
 
   async #deliver(): Promise<void> {
     if (this.#isDetached) return;
-    const session = await this.#session();
+    const session = await this.#rows.session();
     if (!session) return;
-    const current = session.laneTurn === null ? undefined : await this.#turn(session.laneTurn);
-    if (!this.#open && (current || (await this.#hasOpenSteers()))) await this.#ensureOpen(session, false);
+    const current = session.laneTurn === null ? undefined : await this.#rows.turn(session.laneTurn);
+    if (!this.#open && (current || (await this.#rows.hasOpenSteers())))
+      await this.#ensureOpen(session, false);
     if (current?.state === 'starting') {
       const isSent = this.#sending.isSent(current.id);
-      return isSent ? this.#resolveSend(current) : this.#send(session, current.id);
+      if (!isSent) return this.#send(session, current.id);
+      return this.#open && this.#unknown.resolve(this.#open.conversation, current);
     }
     if (this.#open) await withdrawLeftovers(this.#context, this.sessionId, this.#open);
     const { store, clock, ids, node, limits } = this.#context;
@@ -229,18 +235,12 @@ export class SessionTurns {
   async #send(session: Session, id: TurnId): Promise<void> {
     const open = await this.#ensureOpen(session, false);
     if (!open || this.#sending.isSent(id)) return;
-    const turn = await this.#turn(id);
+    const turn = await this.#rows.turn(id);
     if (turn?.state !== 'starting') return;
-    if (await this.#isCancelled(id)) {
+    if (await this.#rows.isCancelled(id)) {
       return this.#sending.fail(turn, { code: 'CANCELLED', message: 'Cancelled before it was sent.' }, true);
     }
-    if ((await this.#sending.send(open.conversation, turn)) === 'later') await this.#lookLater();
-  }
-
-  async #resolveSend(turn: Turn): Promise<void> {
-    const conversation = this.#open?.conversation;
-    if (conversation && (await this.#sending.resolve(conversation, turn)) === 'later')
-      await this.#lookLater();
+    if ((await this.#sending.send(open.conversation, turn)) === 'later') await this.#unknown.lookLater();
   }
 
   /** A hosted session whose execution is closed has no more use for its process. */
@@ -254,12 +254,12 @@ export class SessionTurns {
   }
 
   async #end(reason: string): Promise<'dead' | 'unkillable'> {
-    const session = await this.#session();
+    const session = await this.#rows.session();
     // What an earlier process left may still live.
     if (!this.#isDead && session) await this.#ensureOpen(session, true);
     const open = this.#open;
     if (!open && !this.#isDead) {
-      await this.#lookLater();
+      await this.#unknown.lookLater();
       return 'unkillable';
     }
     this.#open = undefined;
@@ -299,7 +299,7 @@ export class SessionTurns {
     // Its process may have died while what it had said was being told.
     if (opened.isDead) return undefined;
     this.#open = opened.open;
-    this.#looks = 0;
+    this.#unknown.heard();
     this.#isDead = false;
     this.#sending.opened(opened.pending);
     return this.#open;
@@ -313,20 +313,8 @@ export class SessionTurns {
     }
     if (code === 'NOT_RUNNING' || this.#context.isStopping()) return;
     this.#context.report('agent.notOpened', { sessionId: session.id, code, message });
-    const turn = await this.#laneTurn();
     // A text that an earlier process may have sent must be looked for before it may be sent again.
-    const isUnsent = turn?.state === 'starting' && this.#sending.isUnsent(turn.id);
-    const isFinal = code !== 'AGENT_FAILED';
-    if (turn?.state === 'starting' && (isUnsent || isFinal))
-      return this.#sending.fail(turn, { code, message }, isFinal);
-    if (turn) await this.#lookLater();
-  }
-
-  async #lookLater(): Promise<void> {
-    const { store, clock } = this.#context;
-    const { sessionId } = this;
-    const delayMs = Math.min(longestLookMs, firstLookMs * 2 ** this.#looks++);
-    await store.decide(() => wakeLater({ now: clock.now(), sessionId, delayMs }));
+    await this.#unknown.notOpened({ code, message }, await this.#rows.laneTurn());
   }
 
   // What a conversation said is nothing to the one that was opened after it.
@@ -347,15 +335,14 @@ export class SessionTurns {
 
   async #handle(event: DriverEvent, open: OpenSession): Promise<void> {
     if (event.type === 'exited') return this.#died(event, open.conversation);
-    this.#looks = 0;
+    this.#unknown.heard();
     if (event.type === 'turnStarted') this.#deaths = 0;
     const consequence = await observe(this.#context, this.sessionId, event, {
       ...open,
       capabilities: capabilitiesOf(open),
     });
     if (event.type === 'turnStarted' || event.type === 'taken') await this.#stopCancelled(open);
-    if (event.type === 'turnEnded' && (await withdrawLeftovers(this.#context, this.sessionId, open)))
-      await this.#lookLater();
+    if (event.type === 'turnEnded') await this.#unknown.withdrawAfterTurn(open);
     if (consequence === 'mayDeliver') this.#mayDeliver = true;
     // What the agent said already is heard first: behind the end of a turn there may be the start of the next one.
     if (!this.#mayDeliver || this.#unheard > 0 || !this.#open) return;
@@ -365,10 +352,10 @@ export class SessionTurns {
 
   /** What was cancelled before it was seen to begin is stopped now. */
   async #stopCancelled({ conversation }: OpenSession): Promise<void> {
-    const session = await this.#session();
+    const session = await this.#rows.session();
     const id = session?.wakeTurn ?? session?.laneTurn;
-    const turn = id ? await this.#turn(id) : undefined;
-    if (turn?.state !== 'running' || !(await this.#isCancelled(turn.id))) return;
+    const turn = id ? await this.#rows.turn(id) : undefined;
+    if (turn?.state !== 'running' || !(await this.#rows.isCancelled(turn.id))) return;
     const { store, clock } = this.#context;
     if (await store.read(() => mayBeJoined(clock.now(), turn))) return;
     await conversation.interrupt(turn.nativeTurnId ?? undefined);
@@ -382,45 +369,12 @@ export class SessionTurns {
     // Nothing comes from it any more: what it was listened to with is let go.
     await conversation.detach();
     this.#deaths++;
-    const turn = await this.#laneTurn();
+    const turn = await this.#rows.laneTurn();
     if (turn?.state !== 'starting' || this.#deaths < deathLimit) {
       // Of an agent that dies while it is being opened, everything else must be known first. The death owes a wake-up.
       return this.#opening ? undefined : this.#deliver();
     }
     const message = `The agent died ${this.#deaths} times: ${reason}`;
     await this.#sending.fail(turn, { code: 'AGENT_UNAVAILABLE', message }, true);
-  }
-
-  async #isCancelled(id: TurnId): Promise<boolean> {
-    const owners = await this.#context.store.read(() => ask('owners', id));
-    const open = owners.filter((owner) => !isSettled(owner.state));
-    return open.every((owner) => owner.cancelRequested !== null);
-  }
-
-  async #hasTasks(): Promise<boolean> {
-    return (await this.#context.store.read(() => ask('liveTasks', this.sessionId))).length > 0;
-  }
-
-  async #hasOpenSteers(): Promise<boolean> {
-    return (await this.#context.store.read(() => ask('openSteers', this.sessionId))).length > 0;
-  }
-
-  async #isTurnOf({ laneTurn, wakeTurn }: Session, nativeTurnId: string): Promise<boolean> {
-    for (const id of [laneTurn, wakeTurn])
-      if (id !== null && (await this.#turn(id))?.nativeTurnId === nativeTurnId) return true;
-    return false;
-  }
-
-  #session(): Promise<Session | undefined> {
-    return this.#context.store.read(() => ask('session', this.sessionId));
-  }
-
-  #turn(id: TurnId): Promise<Turn | undefined> {
-    return this.#context.store.read(() => ask('turn', id));
-  }
-
-  async #laneTurn(): Promise<Turn | undefined> {
-    const session = await this.#session();
-    return session?.laneTurn ? this.#turn(session.laneTurn) : undefined;
   }
 }
