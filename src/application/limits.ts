@@ -1,7 +1,7 @@
-import type { SessionId } from '../base/ids.ts';
+import type { ExecutionId, SessionId } from '../base/ids.ts';
 import type { Execution } from '../ledger/execution.ts';
-import { waitsForAdmission } from '../ledger/execution.ts';
-import type { HeldBack } from '../ledger/holding.ts';
+import { isSettled, waitsForAdmission } from '../ledger/execution.ts';
+import type { BackOff, HeldBack } from '../ledger/holding.ts';
 import type { TurnLimits } from '../ledger/line.ts';
 import type { Asking } from '../ledger/questions.ts';
 import { ask } from '../ledger/questions.ts';
@@ -34,7 +34,29 @@ export async function withLimits(
     const isHeldBack = row.waiting !== null && waitsForAdmission(row.waiting);
     executions.push(isHeldBack ? await store.read(() => toldNow(row, limits)) : row);
   }
-  return { ...rows, executions, limits: usage, heldBack };
+  const workflows = await store.read(() => workflowsIn(rows.executions));
+  return { ...rows, executions, limits: usage, heldBack, workflows };
+}
+
+/** Of one workflow, so many steps between two attempts are named. */
+const mostBackOffs = 20;
+
+/** The unsettled workflows among these, each with its steps between two attempts. */
+function* workflowsIn(rows: readonly Execution[]): Asking<Map<ExecutionId, readonly BackOff[]>> {
+  const found = new Map<ExecutionId, readonly BackOff[]>();
+  for (const row of rows) {
+    const mayBe = row.kind === 'workflow' || row.kind === 'evaluation' || row.kind === 'step';
+    if (!mayBe || isSettled(row.state) || !(yield* ask('graph', row.id))) continue;
+    const backOffs: BackOff[] = [];
+    for (const step of yield* ask('backingOff', row.id, mostBackOffs)) {
+      const last = step.currentId === null ? undefined : yield* ask('execution', step.currentId);
+      const { plan, tries: attempt, reason, retryAt } = step;
+      const since = last?.endedAt ?? row.createdAt;
+      backOffs.push({ step: plan.name, attempt, code: reason ?? 'FAILED', since, until: retryAt ?? since });
+    }
+    found.set(row.id, backOffs);
+  }
+  return found;
 }
 
 /** Whether a session waits for a turn slot, and who has those. */

@@ -4,7 +4,7 @@ import type * as wire from '../contract/execution.ts';
 import type { Session as WireSession } from '../contract/session.ts';
 import { toInstant } from '../contract/text.ts';
 import type { Actor, Execution, Waiting } from '../ledger/execution.ts';
-import type { HeldBack, Holding } from '../ledger/holding.ts';
+import type { BackOff, HeldBack, Holding } from '../ledger/holding.ts';
 import { holding } from '../ledger/holding.ts';
 import type { Notice } from '../ledger/notice.ts';
 import { waitingFor } from '../ledger/limit.ts';
@@ -107,6 +107,7 @@ function toHolding(found: Holding, names: ReadonlyMap<ExecutionId, string>): wir
 export interface LimitedTree extends Tree {
   readonly limits: ReadonlyMap<SessionId, Limit>;
   readonly heldBack: ReadonlyMap<SessionId, HeldBack>;
+  readonly workflows: ReadonlyMap<ExecutionId, readonly BackOff[]>;
 }
 
 /** What holds a tree open, by name. */

@@ -76,7 +76,13 @@ export function* beginStep(command: BeginStep): Rule<StepBegun> {
   }
   const id = command.fresh.at('execution', 'attempt');
   yield* addAttempt(draft, owner, step, id, command);
-  const set = { currentId: id, tries: step.tries + 1, retryAt: null, programEnd: null } as const;
+  const set = {
+    currentId: id,
+    tries: step.tries + 1,
+    retryAt: null,
+    reason: null,
+    programEnd: null,
+  } as const;
   moves.move(step, { ...set, state: 'running' });
   moves.write();
   if (command.how.as === 'end')

@@ -121,6 +121,13 @@ describe('a step that fails', () => {
     const { retryAt, ref } = flow.step('a');
     expect(retryAt).toBeGreaterThan(scene.now + 900);
     expect(flow.wakes('step').get(ref)).toBe(retryAt);
+    expect(scene.why(flow.id)).toMatchObject([
+      {
+        why: 'waiting',
+        until: retryAt,
+        evidence: 'step "a" failed (SCRIPT_FAILED) in attempt 1, and is tried again',
+      },
+    ]);
     await flow.handled('a');
     expect(await flow.begin('a')).toBe('notYet');
     expect(flow.wakes('step').get(ref)).toBe(retryAt);

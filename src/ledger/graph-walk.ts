@@ -40,7 +40,8 @@ export function* stepEnded(command: StepEnded): Rule<StepMoved> {
   const goesOn = graph.state === 'running' && !graph.isStopping && owner.cancelRequested === null;
   if (goesOn && how.state === 'failed' && mayRetryStep(step.plan.retry, step.tries, how.reason ?? null)) {
     const retryAt = draft.now + retryDelayMs(step.plan.retry?.backoffMs ?? 0, step.tries);
-    moves.move(step, { state: 'backsOff', retryAt, programEnd: null }, { retryAt, reason: how.reason });
+    const reason = how.reason ?? null;
+    moves.move(step, { state: 'backsOff', retryAt, reason, programEnd: null }, { retryAt, reason });
     moves.write();
     draft.wake('step', step.ref, retryAt);
     return draft.done<StepMoved>('backsOff');

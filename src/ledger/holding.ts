@@ -1,6 +1,6 @@
 import type { ExecutionId, NoticeId, SessionId } from '../base/ids.ts';
 import type { Execution } from './execution.ts';
-import { isCounted, isSettled } from './execution.ts';
+import { isAttempt, isCounted, isSettled } from './execution.ts';
 import type { Notice } from './notice.ts';
 import { isPending } from './notice.ts';
 import type { Limit } from './session.ts';
@@ -33,6 +33,16 @@ export interface HeldBack {
   readonly text: string;
 }
 
+/** A step of a workflow that failed and is tried again. Instants are UTC milliseconds. */
+export interface BackOff {
+  readonly step: string;
+  readonly attempt: number;
+  /** The code with which it failed. */
+  readonly code: string;
+  readonly since: number;
+  readonly until: number;
+}
+
 /**
  * What of a tree is needed to say why it is open. `held` are executions of other trees that it holds: unclosed, or with a
  * notice that is owed or claimed.
@@ -48,6 +58,8 @@ export interface OpenTree {
   readonly limits: ReadonlyMap<SessionId, Limit>;
   /** Which of these sessions wait for a turn slot, since when, and who has the slots. */
   readonly heldBack: ReadonlyMap<SessionId, HeldBack>;
+  /** The executions of it that are workflows, each with its steps between two attempts. */
+  readonly workflows: ReadonlyMap<ExecutionId, readonly BackOff[]>;
   readonly now: number;
 }
 
@@ -57,8 +69,10 @@ export function holding(tree: OpenTree): Holding[] {
   const withOpenChildren = new Set(tree.executions.filter(isCounted).map((row) => row.parentId));
   for (const row of tree.executions) {
     if (isSettled(row.state) || row.closed || !(isCounted(row) || row.parentId === null)) continue;
-    // An agent waits for what it works on, which says more.
-    if (row.kind === 'agent' && withOpenChildren.has(row.id)) continue;
+    const backOffs = tree.workflows.get(row.id) ?? [];
+    for (const each of backOffs) found.push(ofBackOff(row, each));
+    // What waits for its parts is explained by them, which say more.
+    if (waitsForParts(row, tree) && (withOpenChildren.has(row.id) || backOffs.length > 0)) continue;
     found.push(ofExecution(row, tree));
   }
   const batches = new Map<ExecutionId, Notice[]>();
@@ -75,6 +89,17 @@ export function holding(tree: OpenTree): Holding[] {
     found.push({ executionId: row.id, why: 'shared_turn', since: row.createdAt, evidence });
   }
   return found.sort((a, b) => a.since - b.since);
+}
+
+/** Whether it does nothing itself while something below it is open. */
+function waitsForParts(row: Execution, { workflows }: OpenTree): boolean {
+  if (row.kind === 'agent' || row.kind === 'review' || workflows.has(row.id)) return true;
+  return isAttempt(row) && (row.runsIn !== null || row.drain === 0);
+}
+
+function ofBackOff({ id }: Execution, { step, attempt, code, since, until }: BackOff): Holding {
+  const evidence = `step "${step}" failed (${code}) in attempt ${attempt}, and is tried again`;
+  return { executionId: id, why: 'waiting', since, evidence, until };
 }
 
 function ofExecution(row: Execution, tree: OpenTree): Holding {

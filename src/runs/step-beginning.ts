@@ -5,7 +5,14 @@ import type { Graph, GraphStep } from '../ledger/graph.ts';
 import type { Hosts } from '../ledger/launch.ts';
 import type { PlannedMessage } from '../ledger/session.ts';
 import { newSession } from '../ledger/session.ts';
-import type { AgentUse, HumanProgram, RouteProgram, StepPlan, WorkflowProgram } from '../ledger/step-plan.ts';
+import type {
+  AgentUse,
+  HumanProgram,
+  Orchestration,
+  RouteProgram,
+  StepPlan,
+  WorkflowProgram,
+} from '../ledger/step-plan.ts';
 import type { RunsContext } from './ports.ts';
 import { directoryOf } from './step-directory.ts';
 import { messagesOf } from './step-messages.ts';
@@ -150,7 +157,12 @@ function hostsOf(
     node: steps.node,
     createdAt: clock.now(),
   });
-  return { session, runId: ids.make('run'), plan: messages, tells };
+  const todo = plan.does.type === 'todo' ? orchestrationOf(plan.does) : null;
+  return { session, runId: ids.make('run'), plan: messages, todo, tells };
+}
+
+function orchestrationOf({ agents, generic, maxRounds, onChildFailure }: Orchestration): Orchestration {
+  return { agents, generic, maxRounds, onChildFailure };
 }
 
 function failed(code: string, message: string): Beginning {

@@ -6,7 +6,7 @@ import type { Notice } from '../../src/ledger/notice.ts';
 import type { Run, Session } from '../../src/ledger/session.ts';
 import type { Turn } from '../../src/ledger/turn.ts';
 import { Model } from './model.ts';
-import { existing, heldBackIn, limitsIn, listed } from './state.ts';
+import { existing, heldBackIn, limitsIn, listed, workflowsIn } from './state.ts';
 
 /** A ledger in memory, and what it says now. */
 export class SceneView {
@@ -86,6 +86,7 @@ export class SceneView {
       steers: [...state.steers.values()].filter((row) => row.endedAt === null),
       limits: limitsIn(state),
       heldBack: heldBackIn(state),
+      workflows: workflowsIn(state),
       now: this.now,
     });
   }

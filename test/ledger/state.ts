@@ -1,6 +1,6 @@
 import type { ExecutionId, NoticeId, RunId, SessionId, SteerId, TurnId } from '../../src/base/ids.ts';
 import type { Execution } from '../../src/ledger/execution.ts';
-import type { HeldBack } from '../../src/ledger/holding.ts';
+import type { BackOff, HeldBack } from '../../src/ledger/holding.ts';
 import type { Admission } from '../../src/ledger/line.ts';
 import type { Notice } from '../../src/ledger/notice.ts';
 import type { Input, Limit, Run, Session } from '../../src/ledger/session.ts';
@@ -129,4 +129,15 @@ export function limitsIn(state: Pick<State, 'sessions'>): Map<SessionId, Limit> 
 export function heldBackIn(state: Pick<State, 'admissions'>): Map<SessionId, HeldBack> {
   const rows = [...state.admissions.values()];
   return new Map(rows.map(({ sessionId, since }) => [sessionId, { since, text: 'others run' }]));
+}
+
+/** The workflows of a state, each with its steps between two attempts. */
+export function workflowsIn({ snapshot }: Pick<State, 'snapshot'>): Map<ExecutionId, BackOff[]> {
+  const found = new Map<ExecutionId, BackOff[]>(snapshot.graphs.map(({ id }) => [id, []]));
+  for (const { graphId, plan, tries, reason, retryAt } of snapshot.graphSteps) {
+    if (retryAt === null) continue;
+    const code = reason ?? 'FAILED';
+    found.get(graphId)?.push({ step: plan.name, attempt: tries, code, since: 0, until: retryAt });
+  }
+  return found;
 }

@@ -52,7 +52,7 @@ const justified: readonly { readonly step: RegExp; readonly sql: RegExp; readonl
     why: 'sorts what is unclosed, pending or running now',
   },
   {
-    step: /^SCAN \w+ USING (COVERING )?INDEX (notices_pending_for|runs_running|occurrences_open|schedules_name|steers_open|executions_live_task|sessions_(live|lane|wake|limited))$/,
+    step: /^SCAN \w+ USING (COVERING )?INDEX (notices_pending_for|runs_running|occurrences_open|schedules_name|steers_open|graph_steps_scripts|executions_live_task|sessions_(live|lane|wake|limited))$/,
     sql: /INDEXED BY/,
     why: 'a partial index that has only what is pending, running or live now',
   },

@@ -9,7 +9,7 @@ import { short } from '../calls.ts';
 import type { Moment, Property } from '../moment.ts';
 import { changed, firstOf } from '../moment.ts';
 import type { State } from '../state.ts';
-import { heldBackIn, limitsIn, listed } from '../state.ts';
+import { heldBackIn, limitsIn, listed, workflowsIn } from '../state.ts';
 
 /** When the session can go on by itself; undefined when it waits for its agent, a person, or nothing. */
 function dueAt(state: State, session: Session): number | undefined {
@@ -193,6 +193,7 @@ function checkHolding({ before, after, now }: Moment): string | undefined {
       steers: [...after.steers.values()].filter((steer) => steer.endedAt === null),
       limits: limitsIn(after),
       heldBack: heldBackIn(after),
+      workflows: workflowsIn(after),
       now,
     });
     return names.length === 0 ? `nobody can say what holds ${root.kind} ${short(root.id)}` : undefined;
