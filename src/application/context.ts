@@ -4,6 +4,7 @@ import type { TokenSigner } from '../base/tokens.ts';
 import type { AgentProfileInput } from '../contract/config-file.ts';
 import type { AgentProfile, Driver } from '../drivers/port.ts';
 import type { Launcher } from '../launching/launcher.ts';
+import type { WorkflowLaunches } from '../launching/workflow-launches.ts';
 import type { TurnLimits } from '../ledger/line.ts';
 import type { Decided, LedgerStore } from '../ledger/store.ts';
 import type { Commits } from '../runs/commits.ts';
@@ -12,6 +13,7 @@ import type { Records } from '../store/records.ts';
 import type { EventLog, Views } from '../store/views.ts';
 import type { Sessions } from '../turns/sessions.ts';
 import type { Workspaces } from '../workspaces/port.ts';
+import type { ReviewKind } from './reviews.ts';
 
 /** The services that the edges' requests are made of. */
 export interface ApplicationContext {
@@ -24,6 +26,9 @@ export interface ApplicationContext {
   readonly eventLog: EventLog;
   readonly sessions: Sessions;
   readonly launcher: Launcher;
+  readonly workflowLaunches: WorkflowLaunches;
+  /** The kinds of reviews that are configured, by name. */
+  readonly reviews: Readonly<Record<string, ReviewKind>>;
   readonly stopping: Stopping;
   readonly commits: Commits;
   readonly signer: TokenSigner;

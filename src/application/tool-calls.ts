@@ -12,6 +12,7 @@ import type { ApplicationContext } from './context.ts';
 import type { ScheduleServices, ScheduleTool } from './schedule-tools.ts';
 import { allowedScheduleTools, callScheduleTool, isScheduleTool } from './schedule-tools.ts';
 import { toExecution } from './wire.ts';
+import { launchAnswer, workflowTools } from './workflow-tools.ts';
 
 /** Most executions that one listing shows. */
 const listLimit = 200;
@@ -27,6 +28,7 @@ type OwnTool = Exclude<ToolName, ScheduleTool>;
 
 const handlers: { readonly [Name in OwnTool]: Handler<Name> } = {
   run_in_background: runInBackground,
+  ...workflowTools,
   list_executions: listExecutions,
   get_execution: getExecution,
   send_to_execution: sendToExecution,
@@ -76,9 +78,7 @@ async function runInBackground(
     key: `agent:${args.name}`,
     agent: { plan, ...(args.agent === undefined ? {} : { name: args.agent }) },
   });
-  if (!launched.ok) return no(launched.code, launched.message);
-  const { id, rootId, parentId, state } = launched.value.execution;
-  return { ok: true, result: { executionId: id, rootId, parentId, state } };
+  return launchAnswer(launched);
 }
 
 async function listExecutions(

@@ -94,6 +94,18 @@ const apiVersion = z
   .refine((version) => version === 'stemma/v1', 'must be stemma/v1; this version of Stemma reads no other')
   .meta({ const: 'stemma/v1', description: 'The form of this file.' });
 
+const reviewKind = z
+  .strictObject({
+    agent: nameText
+      .optional()
+      .meta({ description: 'The profile that reviews; default: that of whoever asks.' }),
+    prompt: textOf(100_000, 1).meta({
+      description:
+        'What it is told first. The directory of the record and a summary follow; {{of.directory}}, {{of.outcome}}, {{of.result}}, {{of.runId}} and {{of.summary}} can be used in it too.',
+    }),
+  })
+  .meta({ id: 'Review', description: 'A background agent that reads the record of a run.' });
+
 const turnCount = z.int().min(1).max(10_000);
 
 /** The file `stemma.yaml`. Every part is optional; an empty file is valid. */
@@ -107,6 +119,9 @@ export const configFile = z
     schedules: z.record(scheduleName, scheduleOnDisk).refine(isNotTooMany, tooManySchedules).optional().meta({
       description:
         'By name. Left out, the file says nothing of schedules; an empty mapping says that there are none.',
+    }),
+    reviews: z.record(nameText, reviewKind).optional().meta({
+      description: 'By name: what start_review can start, beside "general".',
     }),
     server: z
       .strictObject({

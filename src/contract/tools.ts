@@ -2,11 +2,25 @@ import { z } from 'zod';
 import { executionStates } from './execution.ts';
 import { scheduleOfAgent } from './schedule-input.ts';
 import { sequenceMessage } from './sequence.ts';
-import { longText, nameText } from './text.ts';
+import { longText, nameText, textOf } from './text.ts';
 
 const executionRef = nameText.describe(
   'The id of an execution (exe_…); the beginning is enough if it fits only one.',
 );
+
+const workflowRef = nameText.describe('The name of the workflow, or project/name.');
+const groupRef = nameText
+  .optional()
+  .describe('One group of the workflow; left out, all of its groups run side by side.');
+const inputValues = z
+  .record(nameText, z.union([textOf(100_000), z.number(), z.boolean()]))
+  .optional()
+  .describe('Values of the inputs that the workflow takes, by name.');
+const targetRef = nameText
+  .optional()
+  .describe(
+    'The id of a run (run_…) or of a workflow that ran (exe_…); default: the one of this conversation that was closed last.',
+  );
 
 /** The arguments of every tool that an agent can call. Strict: a key that is not known is refused. */
 export const toolArguments = {
@@ -21,6 +35,31 @@ export const toolArguments = {
       .describe(
         'Further messages for the same conversation, each sent when all that the one before started is finished.',
       ),
+  }),
+  run_full_workflow: z.strictObject({
+    workflow: workflowRef,
+    group: groupRef,
+    inputs: inputValues,
+    disable_evaluation: z
+      .boolean()
+      .optional()
+      .describe('True: it is not scored when it is closed, whatever its file says.'),
+  }),
+  run_full_evaluation: z.strictObject({
+    workflow: nameText.describe(
+      'The workflow that scores (its file says "of: run"), or the one to be scored, whose file says what scores it.',
+    ),
+    run: targetRef,
+  }),
+  execute_step: z.strictObject({
+    workflow: workflowRef,
+    step: nameText.describe('The step; it runs alone, without what it needs.'),
+    group: groupRef,
+    inputs: inputValues,
+  }),
+  start_review: z.strictObject({
+    kind: nameText.describe('Which review: one that stemma.yaml names, or "general".'),
+    run: targetRef,
   }),
   list_executions: z.strictObject({
     state: z.enum(executionStates).optional().describe('Only executions in this state.'),

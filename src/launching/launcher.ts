@@ -2,11 +2,13 @@ import type { Clock } from '../base/clock.ts';
 import { reach } from '../base/faults.ts';
 import { currentIdentity } from '../base/identity.ts';
 import type { ExecutionId, Ids, SessionId } from '../base/ids.ts';
-import type { ExecutionKind } from '../ledger/execution.ts';
+import type { Budget, ExecutionKind } from '../ledger/execution.ts';
+import type { NewGraph } from '../ledger/graph.ts';
 import type { Launch, Launched } from '../ledger/launch.ts';
 import { launch } from '../ledger/launch.ts';
 import type { Caller } from '../ledger/parent.ts';
 import { ask } from '../ledger/questions.ts';
+import type { WantedStep } from '../ledger/running-step.ts';
 import type { PlannedMessage, Session } from '../ledger/session.ts';
 import { newSession } from '../ledger/session.ts';
 import type { UsageTold } from '../ledger/spending.ts';
@@ -49,6 +51,15 @@ export interface LaunchRequest {
   readonly deadlineAt?: number;
   /** A background agent, with the messages of its conversation. */
   readonly agent?: { readonly name?: string; readonly plan: readonly PlannedMessage[] };
+  /** A workflow, or one step of it. */
+  readonly graph?: NewGraph;
+  /** From its beginning to its end; null: as long as it takes. */
+  readonly timeoutMs?: number | null;
+  readonly budget?: Budget | null;
+  /** It begins when this one is closed. */
+  readonly after?: ExecutionId;
+  /** Does it run already, that one is answered instead. */
+  readonly joins?: WantedStep;
 }
 
 /**
@@ -79,6 +90,11 @@ export class Launcher {
       ...(request.correlationId === undefined ? {} : { correlationId: request.correlationId }),
       ...(request.deadlineAt === undefined ? {} : { deadlineAt: request.deadlineAt }),
       ...(hosts ? { hosts: hosts.value } : {}),
+      ...(request.graph === undefined ? {} : { graph: request.graph }),
+      timeoutMs: request.timeoutMs ?? null,
+      budget: request.budget ?? null,
+      ...(request.after === undefined ? {} : { after: request.after }),
+      ...(request.joins === undefined ? {} : { joins: request.joins }),
     };
     const launched = await store.decide(() => launch(command));
     reach('call.registered');

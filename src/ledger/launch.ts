@@ -1,7 +1,8 @@
 import type { ExecutionId, RunId } from '../base/ids.ts';
 import type { Refusal, Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
-import type { Budget, Execution, ExecutionKind } from './execution.ts';
+import { refusalOfWaiting, waitForClosing } from './dependency.ts';
+import type { Budget, Execution, ExecutionKind, Waiting } from './execution.ts';
 import { addGraph } from './graph-begin.ts';
 import type { NewGraph } from './graph.ts';
 import type { Caller, Parentage } from './parent.ts';
@@ -10,6 +11,8 @@ import type { RowsOfRun } from './plan.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { depthLimit, newExecution, refusalBelow, refusalOfAnother } from './registration.ts';
+import type { WantedStep } from './running-step.ts';
+import { runningStep } from './running-step.ts';
 import type { PlannedMessage, Session } from './session.ts';
 import { newRun } from './session.ts';
 import { uncountEarlierFailure } from './settle.ts';
@@ -52,6 +55,14 @@ export interface Launch {
   readonly hosts?: Hosts;
   /** A workflow: its program. */
   readonly graph?: NewGraph;
+  /** From its beginning to its end; at its deadline it is ended with all below it. */
+  readonly timeoutMs?: number | null;
+  /** What it and all that comes of it may use. */
+  readonly budget?: Budget | null;
+  /** It begins when this one is closed. */
+  readonly after?: ExecutionId;
+  /** Does it run already in the open trees of the session that asks, that one is answered. */
+  readonly joins?: WantedStep;
 }
 
 /** The registered execution: durable before whoever asked hears of it. */
@@ -71,18 +82,27 @@ export function* launch(command: Launch): Rule<Launched> {
   }
   const found = yield* findParent(command.caller);
   if (!found.ok) return found;
+  const running = yield* whatItJoins(command);
+  if (running) return new Draft(command.now).done({ execution: running, isNew: false });
   const refused =
     (yield* refusalOf(command, found)) ??
+    (command.after ? yield* refusalOfWaiting(command.after, found) : undefined) ??
     (command.hosts ? yield* refusalOfHost(command.hosts, found.parent) : undefined);
   if (refused) return refused;
   const draft = new Draft(command.now);
-  const row = rowOf(command, found, yield* attemptOf(command, found));
+  const waiting = command.after ? yield* waitForClosing(draft, command.id, command.after) : null;
+  const row = rowOf(command, found, yield* attemptOf(command, found), waiting);
   yield* uncountEarlierFailure(draft, row);
   draft.register(row, found.holders);
   if (command.hosts) addHosted(draft, row, command.hosts);
   if (command.graph) addGraph(draft, row, command.graph);
   if (command.deadlineAt !== undefined) draft.wake('heartbeat', row.id, command.deadlineAt);
+  else if (row.deadlineAt !== null) draft.wake('deadline', row.id, row.deadlineAt);
   return draft.done({ execution: row, isNew: true });
+}
+
+function* whatItJoins({ joins, caller }: Launch): Asking<Execution | undefined> {
+  return joins && caller.by === 'session' ? yield* runningStep(joins, caller.sessionId) : undefined;
 }
 
 /** Why the agent of a launch may not have what it was given, or work where it would. */
@@ -129,8 +149,10 @@ function* attemptOf(command: Launch, found: Parentage): Asking<number> {
   return attempt;
 }
 
-function rowOf(command: Launch, found: Parentage, attempt: number): Execution {
-  const { hosts } = command;
+function rowOf(command: Launch, found: Parentage, attempt: number, waiting: Waiting | null): Execution {
+  const { hosts, timeoutMs = null, budget = null } = command;
+  // The clock of what waits starts when it begins.
+  const clockEnd = timeoutMs === null || waiting ? null : command.now + timeoutMs;
   return newExecution(command.now, found.parent, found.source, {
     id: command.id,
     kind: command.kind,
@@ -144,7 +166,10 @@ function rowOf(command: Launch, found: Parentage, attempt: number): Execution {
     cancelledBy: found.reportsTo,
     correlationId: command.correlationId ?? null,
     nativeId: command.nativeId ?? null,
-    deadlineAt: command.deadlineAt ?? null,
+    timeoutMs,
+    budget,
+    waiting,
+    deadlineAt: command.deadlineAt ?? clockEnd,
     wakeOnClose: hosts ? `session:${hosts.session.id}` : null,
   });
 }
@@ -160,5 +185,6 @@ export function addHosted(draft: Draft, row: Execution, hosts: Hosts): void {
   draft.add({ do: 'insertRun', row: newRun({ ...about, todo, rowCount, cursor, createdAt: draft.now }) });
   if (rows?.from !== undefined) draft.add({ do: 'copyRows', runId: id, from: rows.from });
   else if (rows) draft.add({ do: 'insertRows', runId: id, rows: rows.rows });
-  draft.wake('run', id);
+  // What waits for an execution to be closed begins when it is.
+  if (row.waiting === null) draft.wake('run', id);
 }

@@ -76,6 +76,8 @@ export interface Input {
 export interface PlannedMessage extends TextMessage {
   /** Its program, as its file said it when the run was made: the root that is sent is a workflow, and no session is needed. */
   readonly workflow?: WorkflowCall;
+  /** The run that it is about: `{{of.…}}` in its text stands for what that came to. */
+  readonly of?: ExecutionId;
 }
 
 /** One execution of a plan with one sequence step: a message goes out when the one before it is closed. */

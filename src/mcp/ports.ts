@@ -7,8 +7,12 @@ import type { LaunchAnswer, ToolArguments, ToolName } from '../contract/tools.ts
 /** What each tool answers when all went well. */
 export interface ToolResults {
   run_in_background: LaunchAnswer;
-  list_executions: { readonly items: readonly Execution[] };
-  get_execution: Execution;
+  run_full_workflow: LaunchAnswer;
+  run_full_evaluation: LaunchAnswer;
+  execute_step: LaunchAnswer;
+  start_review: LaunchAnswer;
+  list_executions: { readonly items: readonly ShownExecution[] };
+  get_execution: ShownExecution;
   send_to_execution: {
     readonly executionId: string;
     readonly disposition: 'started' | 'queued' | 'steering';
@@ -17,6 +21,19 @@ export interface ToolResults {
   list_schedules: { readonly items: readonly ListedSchedule[] };
   trigger_schedule: TriggerAnswer;
   create_schedule: ListedSchedule;
+}
+
+/** An execution as an agent is shown it: of a workflow also its steps, in brief. */
+export interface ShownExecution extends Execution {
+  readonly steps?: readonly BriefStep[];
+}
+
+/** A step of a workflow. `executionId`: its latest attempt. */
+export interface BriefStep {
+  readonly name: string;
+  readonly state: string;
+  readonly reason?: string;
+  readonly executionId?: string;
 }
 
 /** A schedule as an agent is shown it. */

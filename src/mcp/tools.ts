@@ -1,16 +1,24 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { ToolName } from '../contract/tools.ts';
+import type { LaunchAnswer, ToolName } from '../contract/tools.ts';
 import { launchAnswer, toolArguments } from '../contract/tools.ts';
 import type { ToolResults } from './ports.ts';
 
 /** What the agent is told about the server when it connects. */
 export const instructions =
-  'Stemma runs work beside this conversation and brings its results back into it. Start work with run_in_background, then end your turn: each result comes to you by itself as a message that begins with "[stemma". Never wait or poll for one.';
+  'Stemma runs work beside this conversation and brings its results back into it. Start work with run_in_background, or a workflow with run_full_workflow, then end your turn: each result comes to you by itself as a message that begins with "[stemma". Never wait or poll for one.';
 
 const descriptions: Readonly<Record<ToolName, string>> = {
   run_in_background:
     'Starts another agent on a task, in a conversation of its own, and returns at once. Its result comes to you in this conversation when everything that it set in motion is finished. End your turn after the launch; do not wait or poll.',
+  run_full_workflow:
+    'Runs a workflow: all its steps, each when what it needs has ended. It returns at once; the result comes to you in this conversation when everything is finished. End your turn after the launch.',
+  run_full_evaluation:
+    'Scores a run of a workflow when that is closed. It returns at once; the score comes to you in this conversation.',
+  execute_step:
+    'Runs one step of a workflow alone. If that step runs already, you get the one that runs. It returns at once; the result comes to you in this conversation.',
+  start_review:
+    'Starts an agent that reviews what a run did, from its record. It returns at once; the review comes to you in this conversation.',
   list_executions: 'Lists what this conversation has set in motion, newest first, with states.',
   get_execution: 'Shows one execution of this conversation: state, error, result.',
   send_to_execution: 'Sends a further text to the agent of an execution of this conversation.',
@@ -24,6 +32,14 @@ const descriptions: Readonly<Record<ToolName, string>> = {
 
 const readOnly: ReadonlySet<ToolName> = new Set(['list_executions', 'get_execution', 'list_schedules']);
 
+const launches: ReadonlySet<ToolName> = new Set([
+  'run_in_background',
+  'run_full_workflow',
+  'run_full_evaluation',
+  'execute_step',
+  'start_review',
+]);
+
 /** The names of all tools. */
 export const toolNames = Object.keys(toolArguments) as ToolName[];
 
@@ -32,7 +48,7 @@ export const toolList: readonly Tool[] = toolNames.map((name) => ({
   name,
   description: descriptions[name],
   inputSchema: schemaOf(toolArguments[name], 'input'),
-  ...(name === 'run_in_background' ? { outputSchema: schemaOf(launchAnswer, 'output') } : {}),
+  ...(launches.has(name) ? { outputSchema: schemaOf(launchAnswer, 'output') } : {}),
   annotations: {
     readOnlyHint: readOnly.has(name),
     destructiveHint: name === 'cancel_execution',
@@ -47,9 +63,10 @@ export function isToolName(name: string): name is ToolName {
 
 /** What the agent reads when a call went well. Programs read the structured content beside it. */
 export function sayResult<Name extends ToolName>(name: Name, result: ToolResults[Name]): string {
-  if (name !== 'run_in_background') return JSON.stringify(result);
-  const { executionId, state } = result as ToolResults['run_in_background'];
-  return `Started: ${executionId} (${state}). The result will come to you in this conversation when everything it set in motion is finished. Do not wait or poll for it: do what else there is to do, then end your turn.`;
+  if (!launches.has(name)) return JSON.stringify(result);
+  const { executionId, state } = result as LaunchAnswer;
+  const what = name === 'execute_step' ? 'It runs' : 'Started';
+  return `${what}: ${executionId} (${state}). The result will come to you in this conversation when everything it set in motion is finished. Do not wait or poll for it: do what else there is to do, then end your turn.`;
 }
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Tool['inputSchema'] {

@@ -14,6 +14,9 @@ import type { Ended, RunningServer } from './server-process.ts';
 import { startServer } from './server-process.ts';
 import { waitFor } from './wait-for.ts';
 
+/** What the files of workflows say, by their names. */
+export type WorkflowFiles = Readonly<Record<string, object>>;
+
 /** A prompt is a shell command, except a notice, which it only notes. */
 export const shellAgent = [
   '/bin/sh',
@@ -31,20 +34,28 @@ export class Bench {
   readonly dataDir = join(this.directory, 'data');
   readonly home = join(this.directory, 'demo-home');
   readonly configFile = join(this.directory, 'stemma.yaml');
-  readonly places = new Places(this.directory);
+  /** Beside the directory of the server, so that what works in a place has nothing else around it. */
+  readonly #elsewhere = mkdtempSync(join(fastDirectory, 'stemma-places-'));
+  readonly places = new Places(this.#elsewhere);
   #server: RunningServer | undefined;
   #events: EventRecorder | undefined;
 
   /** A bench without a server. */
-  static prepare(agents: Readonly<Record<string, ScriptedAgent>>): Bench {
+  static prepare(agents: Readonly<Record<string, ScriptedAgent>>, workflows: WorkflowFiles = {}): Bench {
     const bench = new Bench();
     mkdirSync(bench.dataDir);
     bench.#configure(agents);
+    mkdirSync(join(bench.directory, 'workflows'));
+    for (const [name, file] of Object.entries(workflows))
+      bench.writeWorkflow(name, { apiVersion: 'stemma/v1', ...file });
     return bench;
   }
 
-  static async open(agents: Readonly<Record<string, ScriptedAgent>>): Promise<Bench> {
-    const bench = Bench.prepare(agents);
+  static async open(
+    agents: Readonly<Record<string, ScriptedAgent>>,
+    workflows: WorkflowFiles = {},
+  ): Promise<Bench> {
+    const bench = Bench.prepare(agents, workflows);
     const ended = await bench.start();
     if (ended) throw new Error(`the server did not start: ${ended.stderr}`);
     return bench;
@@ -74,6 +85,13 @@ export class Bench {
     this.#events = new EventRecorder(this.client);
     await this.#events.isOpen;
     return undefined;
+  }
+
+  /** Writes the file of a workflow, beside those that there are. */
+  writeWorkflow(name: string, file: object | string): void {
+    // JSON is YAML.
+    const text = typeof file === 'string' ? file : JSON.stringify(file);
+    writeFileSync(join(this.directory, 'workflows', `${name}.yaml`), text);
   }
 
   /** SIGKILL, and the wait for the death. */
@@ -109,7 +127,7 @@ export class Bench {
       });
     } finally {
       for (const pid of this.agentProcesses()) process.kill(pid, 'SIGKILL');
-      rmSync(this.directory, { recursive: true, force: true });
+      for (const made of [this.directory, this.#elsewhere]) rmSync(made, { recursive: true, force: true });
     }
   }
 
