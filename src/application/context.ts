@@ -13,7 +13,6 @@ import type { Records } from '../store/records.ts';
 import type { EventLog, Views } from '../store/views.ts';
 import type { Sessions } from '../turns/sessions.ts';
 import type { Workspaces } from '../workspaces/port.ts';
-import type { ReviewKind } from './reviews.ts';
 
 /** The services that the edges' requests are made of. */
 export interface ApplicationContext {
@@ -38,6 +37,13 @@ export interface ApplicationContext {
   readonly limits: TurnLimits | undefined;
   /** Where a session runs when nobody says. */
   readonly defaultCwd: string;
+}
+
+/** A kind of review: who does it, and what it is told first. */
+export interface ReviewKind {
+  /** The profile; absent: that of whoever asks. */
+  readonly agent?: string | undefined;
+  readonly prompt: string;
 }
 
 /** An agent in the list. */

@@ -5,14 +5,7 @@ import type { Launched } from '../ledger/launch.ts';
 import { ask } from '../ledger/questions.ts';
 import { defaultTimeoutMs } from '../ledger/registration.ts';
 import type { Decided } from '../ledger/store.ts';
-import type { ApplicationContext } from './context.ts';
-
-/** A kind of review: who does it, and what it is told first. */
-export interface ReviewKind {
-  /** The profile; absent: that of whoever asks. */
-  readonly agent?: string;
-  readonly prompt: string;
-}
+import type { ApplicationContext, ReviewKind } from './context.ts';
 
 /** What there is without being configured. */
 const general: ReviewKind = {

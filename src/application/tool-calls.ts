@@ -6,12 +6,12 @@ import { enqueueBelow } from '../ledger/enqueue.ts';
 import type { Execution } from '../ledger/execution.ts';
 import { ask } from '../ledger/questions.ts';
 import { defaultTimeoutMs } from '../ledger/registration.ts';
-import type { CallMeta, ToolAnswer, ToolCalls, ToolResults } from '../mcp/ports.ts';
+import type { CallMeta, ShownExecution, ToolAnswer, ToolCalls, ToolResults } from '../mcp/ports.ts';
+import { shownExecution } from './brief-steps.ts';
 import { plannedMessage } from '../workflows/planned-message.ts';
 import type { ApplicationContext } from './context.ts';
 import type { ScheduleServices, ScheduleTool } from './schedule-tools.ts';
 import { allowedScheduleTools, callScheduleTool, isScheduleTool } from './schedule-tools.ts';
-import { toExecution } from './wire.ts';
 import { launchAnswer, workflowTools } from './workflow-tools.ts';
 
 /** Most executions that one listing shows. */
@@ -96,7 +96,9 @@ async function listExecutions(
       if (await isOwn(context, row, sessionId)) found.push(row);
     }
   }
-  return { ok: true, result: { items: found.slice(0, listLimit).map(toExecution) } };
+  const items: ShownExecution[] = [];
+  for (const row of found.slice(0, listLimit)) items.push(await shownExecution(context, row));
+  return { ok: true, result: { items } };
 }
 
 async function getExecution(
@@ -105,7 +107,7 @@ async function getExecution(
   args: ToolArguments<'get_execution'>,
 ): Promise<ToolAnswer<ToolResults['get_execution']>> {
   const found = await findOwn(context, sessionId, args.id);
-  return found.ok ? { ok: true, result: toExecution(found.row) } : found;
+  return found.ok ? { ok: true, result: await shownExecution(context, found.row) } : found;
 }
 
 async function sendToExecution(
@@ -117,7 +119,7 @@ async function sendToExecution(
   const found = await findOwn(context, sessionId, args.id);
   if (!found.ok) return found;
   const target = found.row;
-  if (target.kind !== 'agent' || target.runsIn === null) {
+  if ((target.kind !== 'agent' && target.kind !== 'review') || target.runsIn === null) {
     return no('ILLEGAL_STATE', `${target.id} is no background agent; only those take messages.`);
   }
   const message = { id: ids.make('execution'), sessionId: target.runsIn, text: args.text, parent: target };

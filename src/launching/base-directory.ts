@@ -7,10 +7,10 @@ import { relative, sep } from 'node:path';
  */
 export function baseDirectory(
   cwd: string,
-  { projectDirectory, dataDir }: { readonly projectDirectory: string; readonly dataDir: string },
+  { configDirectory, dataDir }: { readonly configDirectory: string; readonly dataDir: string },
 ): string | undefined {
   // What was made for a run lies in the data directory, which may lie below that of the project.
-  return isBelow(cwd, projectDirectory) && !isBelow(cwd, dataDir) ? undefined : cwd;
+  return isBelow(cwd, configDirectory) && !isBelow(cwd, dataDir) ? undefined : cwd;
 }
 
 function isBelow(path: string, directory: string): boolean {

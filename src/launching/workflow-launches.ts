@@ -23,7 +23,7 @@ export interface WorkflowLaunchingContext {
   /** What the agent of this name tells of its usage; undefined when none is configured. */
   readonly tells: (name: string) => UsageTold | undefined;
   /** Where the workflows of the server lie, and where it keeps what it makes; absolute. */
-  readonly projectDirectory: string;
+  readonly configDirectory: string;
   readonly dataDir: string;
 }
 

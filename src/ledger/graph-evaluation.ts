@@ -47,6 +47,6 @@ export function* siblingEvaluation(
   });
   draft.register(row, yield* ask('holders', workflow.id));
   if (row.deadlineAt !== null) draft.wake('deadline', row.id, row.deadlineAt);
-  yield* addGraph(draft, row, { ...call.graph, of: workflow.id });
+  addGraph(draft, row, { ...call.graph, of: workflow.id });
   return row;
 }

@@ -5,6 +5,7 @@ import { Draft } from './decision.ts';
 import type { Execution } from './execution.ts';
 import { isSettled } from './execution.ts';
 import { cancelledEnding } from './graph-end.ts';
+import { siblingEvaluation } from './graph-evaluation.ts';
 import type { Graph } from './graph.ts';
 import { ask } from './questions.ts';
 import { end } from './settle.ts';
@@ -54,6 +55,7 @@ export function* settleGraph(command: SettleGraph): Rule<GraphSettled> {
     draft.add({ do: 'patchGraphStep', ref: above.ref, set: { programEnd } });
   }
   yield* end(draft, owner, endingOf(graph, owner, command), command.fresh.at('notice', 'end'));
+  yield* siblingEvaluation(draft, owner, graph, command.fresh);
   return draft.done<GraphSettled>('settled');
 }
 

@@ -7,7 +7,7 @@ import type { ApiPorts } from '../api/ports.ts';
 import { createAccess, createIdempotency } from '../application/access.ts';
 import { createExecutionCommands, createNoticeCommands } from '../application/commands.ts';
 import { usageTold } from '../application/budgets.ts';
-import type { AgentDirectory, ApplicationContext } from '../application/context.ts';
+import type { AgentDirectory, ApplicationContext, ReviewKind } from '../application/context.ts';
 import { createFeed } from '../application/feed.ts';
 import { createNotifications } from '../application/notifications.ts';
 import { createIdResolution, createQueries } from '../application/queries.ts';
@@ -26,6 +26,7 @@ import { TokenSigner } from '../base/tokens.ts';
 import type { Driver } from '../drivers/port.ts';
 import { scriptDriver } from '../drivers/script/script-driver.ts';
 import { Launcher } from '../launching/launcher.ts';
+import { WorkflowLaunches } from '../launching/workflow-launches.ts';
 import { createToolEndpoint } from '../mcp/endpoint.ts';
 import type { TurnLimits } from '../ledger/line.ts';
 import { ask } from '../ledger/questions.ts';
@@ -73,6 +74,8 @@ export interface AppParts {
   readonly limits: TurnLimits | undefined;
   /** Where workflows are defined; absent: there are none. */
   readonly workflows?: WorkflowSource;
+  /** The kinds of reviews that are configured. */
+  readonly reviews: Readonly<Record<string, ReviewKind>>;
   /** Keeps the values of secrets out of everything that is kept or told. */
   readonly redaction: Redaction;
   /** From where the relative paths of profiles are meant. */
@@ -145,23 +148,25 @@ export async function createApp(parts: AppParts): Promise<App> {
     }),
   });
   const sources = textSources(agents, process.env);
-  const texts = messageTexts(store, sources);
+  const texts = messageTexts(store, sources, (of) => join(dataDir, 'records', of));
   const workspaces = new LocalWorkspaces({ clock, dataDir });
   const tells = (name: string): UsageTold | undefined => {
     const found = agents.find(name);
     return found && usageTold(found);
   };
+  const workflows = parts.workflows ?? noWorkflows;
   const runs: RunsContext = {
     ...{ store, clock, ids, sessions, commits, commands, texts, workspaces, owner, report },
     steps: {
       ...{ node, tells, isDirectory, mostScripts },
       texts: stepTexts(store, sources),
-      workflows: parts.workflows ?? noWorkflows,
+      workflows,
     },
   };
   const stopping = new Stopping(runs);
   const steps = new Steps(runs);
   const notifier = createNotifier({ ...parts, random });
+  const launcher = new Launcher({ store, clock, ids, node, sessions, tells });
   const context: ApplicationContext = {
     clock,
     ids,
@@ -171,7 +176,9 @@ export async function createApp(parts: AppParts): Promise<App> {
     records: store.records,
     eventLog: store.events,
     sessions,
-    launcher: new Launcher({ store, clock, ids, node, sessions, tells }),
+    launcher,
+    workflowLaunches: new WorkflowLaunches({ ...parts, ...{ launcher, workflows, tells } }),
+    reviews: parts.reviews,
     stopping,
     commits,
     signer,

@@ -124,6 +124,7 @@ async function startIn(
     configDirectory,
     dataDir: directory.path,
     limits: config.limits,
+    reviews: config.reviews ?? {},
     terminalOrder,
     notify,
     diskLowBytes: config.disk?.lowBytes,

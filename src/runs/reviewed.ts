@@ -14,7 +14,7 @@ const longestLine = 300;
 const longestResult = 4_000;
 
 /** What `{{of.NAME}}` stands for in the message of a review. */
-export const reviewNames = ['directory', 'outcome', 'result', 'runId', 'summary'] as const;
+const reviewNames = ['directory', 'outcome', 'result', 'runId', 'summary'] as const;
 
 /**
  * Fills in what a message says of the run that it is about, as that is when the message is sent: closed. In one pass, so

@@ -1,3 +1,5 @@
+import type { ExecutionId } from '../base/ids.ts';
+import { aboutRun } from './reviewed.ts';
 import type { AdvanceText, MessagePlace, MessageTexts, TextSources } from './ports.ts';
 import type { LedgerStore } from '../ledger/store.ts';
 import type { Asking } from '../ledger/questions.ts';
@@ -5,10 +7,19 @@ import { ask } from '../ledger/questions.ts';
 import type { Run } from '../ledger/session.ts';
 import { renderTemplate } from '../schedules/templates.ts';
 
-/** Fills in the templates of messages with what the ledger knows, and with what `sources` can read. */
-export function messageTexts(store: LedgerStore, sources: TextSources): MessageTexts {
+/**
+ * Fills in the templates of messages with what the ledger knows, and with what `sources` can read. `recordOf`: the directory
+ * in which the record of a workflow is.
+ */
+export function messageTexts(
+  store: LedgerStore,
+  sources: TextSources,
+  recordOf: (workflow: ExecutionId) => string,
+): MessageTexts {
   return {
     async fill({ run, index, text }: MessagePlace): Promise<AdvanceText> {
+      const of = run.plan[index]?.of;
+      if (of !== undefined) return aboutRun(store, text, of, recordOf);
       const known = await store.read(() => knownFor(run, index));
       const { agent = '', cwd = '' } = known.session ?? {};
       const isFromFile = known.schedule?.origin === 'file';

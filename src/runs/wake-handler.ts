@@ -8,6 +8,7 @@ import type { Execution } from '../ledger/execution.ts';
 import { isQuestion } from '../ledger/execution.ts';
 import { answerStep } from '../ledger/graph-walk.ts';
 import type { StepRef } from '../ledger/graph.ts';
+import { goOn } from '../ledger/dependency.ts';
 import { ask } from '../ledger/questions.ts';
 import { drained } from '../ledger/run-end.ts';
 import { describeUsage, isOverspent } from '../ledger/spending.ts';
@@ -66,6 +67,7 @@ export function wakeHandler(
       case 'step':
         return steps.move(wake.target as StepRef);
       case 'graph':
+        await beginDependent(context, wake.target as ExecutionId);
         return moveGraph(context, stopping, wake.target as ExecutionId);
       default:
         return assertNever(wake.kind);
@@ -112,6 +114,11 @@ function pastDeadline(id: ExecutionId): CancelTree {
 function beyondBudget({ id, spent, budget }: Execution): CancelTree {
   const reason = `used ${describeUsage(spent)}, of ${describeUsage(budget)} allowed`;
   return { id, request: { actor: { kind: 'budget' }, reason }, verdict: 'BUDGET', join: true };
+}
+
+/** What something waited for is closed: it begins, if it waited. */
+async function beginDependent({ store, clock }: RunsContext, id: ExecutionId): Promise<void> {
+  await store.decide(() => goOn({ now: clock.now(), id }));
 }
 
 async function handleHeartbeat(context: RunsContext, id: ExecutionId): Promise<void> {

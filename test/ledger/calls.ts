@@ -10,6 +10,7 @@ import {
 } from '../../src/ledger/agent-process.ts';
 import { advance } from '../../src/ledger/advance.ts';
 import { cancel, cancelRun, stopSession } from '../../src/ledger/cancel.ts';
+import { goOn } from '../../src/ledger/dependency.ts';
 import { startCheck } from '../../src/ledger/check.ts';
 import { beatOrLose, heartbeat, nextDeadline } from '../../src/ledger/deadline.ts';
 import type { Rule } from '../../src/ledger/decision.ts';
@@ -64,6 +65,7 @@ export const ledgerRules = {
   enqueue,
   enqueueBelow,
   groupFailed,
+  goOn,
   groupSent,
   heartbeat,
   isIdle,

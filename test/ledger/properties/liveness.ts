@@ -1,3 +1,4 @@
+import type { ExecutionId } from '../../../src/base/ids.ts';
 import type { Execution } from '../../../src/ledger/execution.ts';
 import { isSettled } from '../../../src/ledger/execution.ts';
 import { holding } from '../../../src/ledger/holding.ts';
@@ -69,10 +70,30 @@ function checkBatches({ after, now }: Moment): string | undefined {
   });
 }
 
+/** Whether it begins only when another execution is closed. */
+function isDependent(state: State, id: ExecutionId | null): boolean {
+  return id !== null && state.executions.get(id)?.waiting?.for === 'dependency';
+}
+
+/** What waits for the end of another one is owed a wake-up as soon as that is closed, and before then its closing owes it. */
+function checkDependents({ after, now }: Moment): string | undefined {
+  return firstOf(after.executions.values(), (row) => {
+    if (row.waiting?.on === undefined || row.cancelRequested) return undefined;
+    const target = after.executions.get(row.waiting.on);
+    const isOwed = target?.closed
+      ? isWoken(after, 'graph', row.id, now)
+      : target?.wakeOnClose?.split(' ').includes(`graph:${row.id}`);
+    return isOwed
+      ? undefined
+      : `${short(row.id)} waits for ${short(row.waiting.on)}, and nothing will wake it`;
+  });
+}
+
 function checkRuns({ after, now }: Moment): string | undefined {
   return firstOf(after.runs.values(), (run) => {
     const current = run.currentId === null ? undefined : after.executions.get(run.currentId);
     const latest = Math.max(now, run.retryAt ?? 0);
+    if (isDependent(after, run.ownerId)) return undefined;
     if (run.state === 'running' && (current?.closed ?? true) && !isWoken(after, 'run', run.id, latest))
       return `${short(run.id)} could go on, and nothing wakes it`;
     const owner = run.ownerId === null ? undefined : after.executions.get(run.ownerId);
@@ -261,6 +282,7 @@ export const livenessProperties: readonly Property[] = [
   { name: 'no rule throws, and what is refused or ignored changes nothing', check: checkIgnored },
   { name: 'a session that could go on is owed a wake-up', check: checkSessions },
   { name: 'a controller for which all results are there is owed a wake-up', check: checkBatches },
+  { name: 'what waits for the end of another one is woken by it', check: checkDependents },
   { name: 'a run or a composite that could go on is owed a wake-up', check: checkRuns },
   { name: 'a check that is due is owed a wake-up', check: checkChecks },
   { name: 'a deadline that runs is owed a wake-up', check: checkDeadlines },

@@ -113,12 +113,51 @@ function holdersOf(
   return new Set(others.map((id) => topIn(state, id)).filter((id) => id !== top && id !== parent.id));
 }
 
+/** What would wait for its own parents, or for whoever holds any of them, by way of what they wait for. */
+function waitsOnSelf(
+  state: State,
+  { after }: Launch,
+  wanted: ReturnType<typeof expected>,
+): string | undefined {
+  if (after === undefined || 'refused' in wanted) return undefined;
+  const needIt = (row: Execution): ExecutionId[] => [
+    ...(row.parentId === null ? [] : [row.parentId]),
+    ...listed(state.holders, row.id),
+  ];
+  let above: ExecutionId[] = [...(wanted.parent ? [wanted.parent.id] : []), ...wanted.holders];
+  const all = new Set(above);
+  while (above.length > 0) {
+    above = above.flatMap((id) => needIt(existing(state.executions, id))).filter((id) => !all.has(id));
+    for (const id of above) all.add(id);
+  }
+  let target = state.executions.get(after);
+  while (target && !target.closed && !all.has(target.id))
+    target = target.waiting?.on === undefined ? undefined : state.executions.get(target.waiting.on);
+  return target && !target.closed ? 'WAIT_ON_SELF' : undefined;
+}
+
+/** Whoever asks for a step that runs gets that one: an unsettled one below what runs in its session. */
+function checkJoined(state: State, { caller }: Launch, { id }: Execution): string | undefined {
+  const row = state.executions.get(id);
+  if (!row || isSettled(row.state)) return `${short(id)} does not run`;
+  for (let next: Execution | undefined = row; next; ) {
+    if (caller.by === 'session' && next.runsIn === caller.sessionId) return undefined;
+    next = next.parentId === null ? undefined : state.executions.get(next.parentId);
+  }
+  return `${short(id)} is no work of whoever asked`;
+}
+
 function checkLaunch(moment: Moment): string | undefined {
   const command = commandIf(moment, 'launch');
   if (!command || moment.before.executions.has(command.id)) return undefined;
   const { before, after, came } = moment;
   const wanted = expected(before, command.caller);
-  const refused = 'refused' in wanted ? wanted.refused : refusalBelow(wanted.parent);
+  const refused =
+    'refused' in wanted
+      ? wanted.refused
+      : (refusalBelow(wanted.parent) ?? waitsOnSelf(before, command, wanted));
+  if (command.joins && came.as === 'decided' && !(came.value as Launched).isNew)
+    return checkJoined(before, command, (came.value as Launched).execution);
   if (came.as === 'refused')
     return refused === came.code ||
       (!refused && (came.code === 'DUPLICATE_KEY' || came.code === whyUnpaid(before, command, wanted)))
