@@ -83,8 +83,11 @@ async function withSession(
   return sessionId === undefined ? rest : { ...rest, sessionId: await find(ports.ids, 'session', sessionId) };
 }
 
-// An execution token reads its own tree and nothing else, a session's token what that session set in motion.
-async function findReadable(ports: ApiPorts, text: string, caller: Principal): Promise<ExecutionId> {
+/**
+ * The execution that `text` names, if the caller may read it: an execution token reads its own tree and nothing else, a
+ * session's token what that session set in motion. Throws as `find` does, and `FORBIDDEN`.
+ */
+export async function findReadable(ports: ApiPorts, text: string, caller: Principal): Promise<ExecutionId> {
   const id = await find(ports.ids, 'execution', text);
   if (caller.kind === 'session' && !(await isOfSession(ports, id, caller.sessionId)))
     throw notYours(id, 'is in no tree of the session of this token');

@@ -5,6 +5,7 @@ import { noticeHandlers, runHandlers, serverHandlers } from './other-handlers.ts
 import { scheduleHandlers } from './schedule-handlers.ts';
 import type { HandlerContext, HandlersOf } from './route-request.ts';
 import { sessionHandlers } from './session-handlers.ts';
+import { workflowHandlers } from './workflow-handlers.ts';
 
 /** All handlers; that none is missing is checked by the compiler. */
 export function createHandlers(context: HandlerContext): HandlersOf<RouteName> {
@@ -16,6 +17,7 @@ export function createHandlers(context: HandlerContext): HandlersOf<RouteName> {
     ...notificationHandlers(context),
     ...runHandlers(context),
     ...scheduleHandlers(context),
+    ...workflowHandlers(context),
     ...serverHandlers(context),
   };
 }

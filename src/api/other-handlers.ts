@@ -79,7 +79,7 @@ export function runHandlers({ ports }: HandlerContext): HandlersOf<RunNames> {
     },
     rerunRun: async ({ parameter, body, call }) => {
       const id = await find(ids, 'run', parameter);
-      valueOf(await standingRuns.rerun(id, body.from, call));
+      valueOf(await standingRuns.rerun(id, body, call));
       return present(await queries.run(id), id);
     },
   };

@@ -25,6 +25,7 @@ import type {
   NextAnswer,
   Occurrence,
   OccurrencesQuery,
+  RerunBody,
   RunsQuery,
   Schedule,
   StopAnswer,
@@ -32,6 +33,13 @@ import type {
 } from '../contract/schedule.ts';
 import type { ScheduleInput } from '../contract/schedule-input.ts';
 import type { AgentCheck, AgentView, Session, TranscriptItem } from '../contract/session.ts';
+import type {
+  Workflow,
+  WorkflowRunBody,
+  WorkflowsQuery,
+  WorkflowView,
+  WorkflowViewQuery,
+} from '../contract/workflow.ts';
 
 /**
  * What the HTTP edge needs. Expected refusals come back as values; a thrown `StemmaError` is shown with its own code,
@@ -47,6 +55,8 @@ export interface ApiPorts {
   readonly standingRuns: StandingRunCommands;
   readonly schedules: ScheduleCommands;
   readonly scheduleQueries: ScheduleQueries;
+  readonly workflows: WorkflowCommands;
+  readonly workflowQueries: WorkflowQueries;
   readonly waiting: Waiting;
   readonly feed: Feed;
   readonly access: Access;
@@ -175,12 +185,18 @@ export interface RunCommands {
   cancel(id: RunId, reason: string | undefined, call: Call): Promise<Answer<void>>;
 }
 
+/** Where a run begins again. */
+export type RerunPlace = Pick<RerunBody, 'from' | 'only'>;
+
 /** What can be done with a run that stands still. */
 export interface StandingRunCommands {
   /** From the message that failed on, or goes on with what waits for a limit. `ILLEGAL_STATE` when it is at work. */
   resume(id: RunId, call: Call): Promise<Answer<void>>;
-  /** The same run once more from the message of this index on. `ILLEGAL_STATE` unless it has ended. */
-  rerun(id: RunId, from: number, call: Call): Promise<Answer<void>>;
+  /**
+   * The same run once more: from the message of this index on, or, of a run of a workflow, from the step of this name on.
+   * `only`: that step alone. `ILLEGAL_STATE` unless it has ended.
+   */
+  rerun(id: RunId, place: RerunPlace, call: Call): Promise<Answer<void>>;
 }
 
 /** How a schedule is called: by its name alone, where it is the only one of it, or with its project. */
@@ -236,6 +252,26 @@ export interface ScheduleCommands {
    * name that the API or an agent holds. With `dryRun` it only says what it would do.
    */
   apply(body: ApplyBody, call: Call): Promise<Answer<ApplyAnswer>>;
+}
+
+/** The read side of workflows. */
+export interface WorkflowQueries {
+  /** The files as they are now, by project and name; also those that cannot be run, with their mistakes. */
+  list(filter: WorkflowsQuery): Promise<Page<Workflow>>;
+  /** The workflow that is the program of this execution, with a page of its steps; undefined when it is none. */
+  of(id: ExecutionId, query: WorkflowViewQuery): Promise<WorkflowView | undefined>;
+  /** Newest first; of the workflow that a name, or `project/name`, means. `NOT_FOUND` is thrown when there never was one. */
+  runs(name: string, filter: WorkflowsQuery): Promise<Page<Run>>;
+}
+
+/** What can be done with workflows. */
+export interface WorkflowCommands {
+  /**
+   * Begins a run by what the file says now. `NOT_FOUND` with the nearest name, `AMBIGUOUS_ID` when several projects have
+   * one of this name, `INVALID_CONFIG` with the mistakes of the file, `INVALID_INPUT` for a group or an input that it does
+   * not have. Resolves after the commit.
+   */
+  run(name: string, body: WorkflowRunBody, call: Call): Promise<Answer<{ readonly runId: RunId }>>;
 }
 
 export interface Waiting {

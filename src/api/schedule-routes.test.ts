@@ -65,9 +65,9 @@ describe('a schedule that is put', () => {
 
   test.each([
     [{ messages: [] }, 'messages', 'needs at least one message'],
-    [{ messages: undefined }, 'messages', 'is missing; expected array'],
+    [{ messages: undefined }, 'messages', 'is missing; a schedule needs messages or a workflow'],
     [{ cron: '0 2 * *' }, 'cron', '"0 2 * *" has 4 fields'],
-    [{ workflow: 'all' }, 'workflow', 'workflows cannot be scheduled yet'],
+    [{ workflow: 'all' }, 'workflow', 'there is "messages" already'],
     [{ timezone: 'Berlin' }, 'timezone', '"Berlin" is no time zone; did you mean Europe/Berlin?'],
     [{ overlaps: 'skip' }, 'overlaps', 'did you mean "overlap"?'],
   ])('with %j is refused, and nothing is changed', async (more, path, says) => {
@@ -268,9 +268,9 @@ describe('a run that stands still', () => {
     expect(await (await post('/rerun', { from: 2 })).json()).toMatchObject({ id });
     expect(edge.ledger.calls.map(({ what, body }) => [what, body])).toEqual([
       ['resumeRun', undefined],
-      ['rerunRun', 2],
+      ['rerunRun', { from: 2 }],
     ]);
-    for (const wrong of [{}, { from: -1 }, { from: '1' }, { from: 0, to: 1 }])
+    for (const wrong of [{}, { from: -1 }, { from: '' }, { from: 0, to: 1 }])
       expect((await post('/rerun', wrong)).status).toBe(400);
   });
 });

@@ -12,6 +12,8 @@ import type { Stopping } from '../runs/stopping.ts';
 import type { Records } from '../store/records.ts';
 import type { EventLog, Views } from '../store/views.ts';
 import type { Sessions } from '../turns/sessions.ts';
+import type { RecordPlaces } from './wire-workflow.ts';
+import type { WorkflowSource } from '../workflows/port.ts';
 import type { Workspaces } from '../workspaces/port.ts';
 
 /** The services that the edges' requests are made of. */
@@ -33,6 +35,8 @@ export interface ApplicationContext {
   readonly signer: TokenSigner;
   readonly agents: AgentDirectory;
   readonly workspaces: Workspaces;
+  readonly workflows: WorkflowSource;
+  readonly recordPlaces: RecordPlaces;
   /** How many turns may run at once. */
   readonly limits: TurnLimits | undefined;
   /** Where a session runs when nobody says. */

@@ -15,6 +15,7 @@ import { heldBackOf, withLimits } from './limits.ts';
 import { createRunQueries } from './run-queries.ts';
 import { unseenIn } from './unseen.ts';
 import { toExecution, toMonitorRow, toNotice, toSession, toTree } from './wire.ts';
+import { stepsOfTree } from './tree-steps.ts';
 
 /** Most executions that one answer shows of a tree. */
 const largestTree = 10_000;
@@ -75,7 +76,12 @@ export function createQueries(context: ApplicationContext): Queries {
       if (!root || !rows) return undefined;
       const tree = toTree(root, await withLimits(context, rows), clock.now());
       const unseen = await unseenIn(context, rows);
-      return unseen.length === 0 ? tree : { ...tree, unseen };
+      const steps = await stepsOfTree(context, rows.executions);
+      return {
+        ...tree,
+        ...(steps.length === 0 ? {} : { steps }),
+        ...(unseen.length === 0 ? {} : { unseen }),
+      };
     },
     async monitor(filter) {
       const { cursor, limit } = paging(filter, 'execution');

@@ -1,6 +1,6 @@
 import type { Queries } from '../api/ports.ts';
 import { StemmaError } from '../base/errors.ts';
-import type { RunId, ScheduleId } from '../base/ids.ts';
+import type { RunId } from '../base/ids.ts';
 import { idAs } from '../base/ids.ts';
 import type { ListQuery, Page } from '../contract/page.ts';
 import { largestLimit } from '../contract/page.ts';
@@ -9,23 +9,45 @@ import { toInstant } from '../contract/text.ts';
 import { isOpen } from '../ledger/occurrence.ts';
 import { ask } from '../ledger/questions.ts';
 import { fullName } from '../ledger/schedule.ts';
-import type { RunWithMessages } from '../store/views.ts';
+import type { RunFilter, RunWithMessages } from '../store/views.ts';
 import type { ApplicationContext } from './context.ts';
 import { asksForOthers, chosen, idOf, paging } from './list-filters.ts';
+import type { WorkflowView } from '../contract/workflow.ts';
+import { largestSteps } from '../contract/workflow.ts';
+import { workflowTitle } from '../workflows/root-plan.ts';
 import { toRun } from './wire-runs.ts';
+import { toWorkflowToCome, toWorkflowView } from './wire-workflow.ts';
 
-/** A run as the wire shows it, with what is read around it. */
+/** A run as the wire shows it, with what is read around it. `steps`: how many of a workflow are shown at most. */
 export async function shownRun(
-  { store }: Pick<ApplicationContext, 'store'>,
+  context: Pick<ApplicationContext, 'store' | 'views' | 'recordPlaces'>,
   row: RunWithMessages,
+  steps: number,
 ): Promise<WireRun> {
+  const { store } = context;
   const { sessionId, scheduleId } = row.run;
-  const [session, schedule, workspace] = await Promise.all([
-    store.read(() => ask('session', sessionId)),
+  const [session, schedule, workspace, workflow] = await Promise.all([
+    sessionId === null ? undefined : store.read(() => ask('session', sessionId)),
     scheduleId === null ? undefined : store.read(() => ask('schedule', scheduleId)),
     store.read(() => ask('workspace', row.run.id)),
+    workflowOf(context, row, steps),
   ]);
-  return toRun(row, { session, schedule, workspace });
+  return { ...toRun(row, { session, schedule, workspace }), ...(workflow ? { workflow } : {}) };
+}
+
+/** The workflow of a run: its latest attempt, or what it will be. */
+async function workflowOf(
+  { views, recordPlaces }: Pick<ApplicationContext, 'views' | 'recordPlaces'>,
+  { run, messages }: RunWithMessages,
+  limit: number,
+): Promise<WorkflowView | undefined> {
+  const [work, scoring] = run.plan;
+  if (!work?.workflow) return undefined;
+  const latest = messages.findLast(({ runIndex }) => runIndex === 0);
+  const found = latest && (await views.graph(latest.id, { from: 0, limit }));
+  const shown = found ? toWorkflowView(found, recordPlaces) : toWorkflowToCome(work.workflow, limit);
+  const evaluation = scoring?.workflow?.workflow;
+  return { ...shown, ...(evaluation === undefined ? {} : { evaluation }) };
 }
 
 /** The read side of runs. */
@@ -38,7 +60,7 @@ export function createRunQueries(context: ApplicationContext): Pick<Queries, 'ru
     },
     async run(id) {
       const row = await views.run(id);
-      return row ? shownRun(context, row) : runToCome(context, id);
+      return row ? shownRun(context, row, largestSteps) : runToCome(context, id);
     },
   };
 }
@@ -58,28 +80,30 @@ async function runToCome(
     const message = `There is no run ${id}: its occurrence of ${fullName(schedule)} was ${row.state} (${row.reason ?? 'no reason was kept'}).`;
     throw new StemmaError('NOT_FOUND', message, { id, occurrence: row.state });
   }
-  const { agent, messages } = schedule.definition;
+  const { agent, messages, workflow } = schedule.definition;
+  const title = workflow && workflowTitle({ workflow: workflow.name, group: workflow.group ?? null });
+  const texts = title === undefined ? messages.map((message) => message.text) : [title];
   const text = row.reason ?? 'it is being begun';
   return {
     id,
     project: schedule.project,
     name: schedule.name,
-    agent,
+    ...(agent === null ? {} : { agent }),
     schedule: fullName(schedule),
     instant: toInstant(row.instant),
     state: 'waiting',
     waiting: { for: 'dependency', since: toInstant(row.createdAt), text },
     createdAt: toInstant(row.createdAt),
     next: 0,
-    messages: messages.map((message, index) => ({ index, text: message.text, attempts: [] })),
+    messages: texts.map((said, index) => ({ index, text: said, attempts: [] })),
   };
 }
 
-/** A page of runs, newest first; those of one schedule only, if it is given. */
+/** A page of runs, newest first; those of one schedule or of one workflow only, if it is given. */
 export async function runsPage(
-  context: Pick<ApplicationContext, 'store' | 'views'>,
+  context: Pick<ApplicationContext, 'store' | 'views' | 'recordPlaces'>,
   filter: ListQuery,
-  scheduleId?: ScheduleId,
+  of: Pick<RunFilter, 'scheduleId' | 'workflow'> = {},
 ): Promise<Page<WireRun>> {
   const { views } = context;
   const { state } = chosen('state', filter.state, runStates);
@@ -89,7 +113,7 @@ export async function runsPage(
   const page = await views.runs({
     cursor,
     limit: isDerived ? largestLimit : limit,
-    scheduleId,
+    ...of,
     ...idOf('sessionId', 'session', filter.session),
     ...(state === undefined ? {} : { state: isDerived ? 'running' : 'ended' }),
     ...(filter.project === undefined ? {} : { project: filter.project }),
@@ -97,7 +121,7 @@ export async function runsPage(
   // The run of a background agent is its program, and shown as the agent.
   const own = page.items.filter((row) => row.ownerId === null);
   const rows = (await Promise.all(own.map((row) => views.run(row.id)))).flatMap((row) => row ?? []);
-  const all = await Promise.all(rows.map((row) => shownRun(context, row)));
+  const all = await Promise.all(rows.map((row) => shownRun(context, row, 0)));
   const fitting = isDerived ? all.filter((row) => row.state === state) : all;
   const items = fitting.slice(0, limit);
   const next = fitting.length > limit ? items.at(-1)?.id : page.next;

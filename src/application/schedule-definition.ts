@@ -3,12 +3,13 @@ import type { WireDefinition } from '../contract/schedule.ts';
 import { toInstant } from '../contract/text.ts';
 import type {
   CatchUp,
+  ScheduledWorkflow,
   ScheduleDefinition,
   ScheduleRule,
   ScheduleSession,
 } from '../ledger/schedule-definition.ts';
 import type { PlannedMessage } from '../ledger/session.ts';
-import { budgetOf, plannedMessage } from '../workflows/planned-message.ts';
+import { budgetOf, plannedMessage, retryOf } from '../workflows/planned-message.ts';
 
 /** How late an instant may be noticed and still be made up for, if nobody says; milliseconds. */
 const defaultWindowMs = 24 * 3_600_000;
@@ -16,7 +17,7 @@ const defaultZone = 'UTC';
 
 /** What a schedule says, complete. What it says was parsed; whether it makes sense, `checkSchedules` finds out. */
 export function definitionOf(said: ScheduleInput): ScheduleDefinition {
-  const { agent, cwd, onlyIf, budget, workspace } = said;
+  const { agent = null, cwd, onlyIf, budget, workspace, messages = [], workflow } = said;
   const timezone = said.timezone ?? defaultZone;
   return {
     when: ruleOf(said, timezone),
@@ -24,11 +25,12 @@ export function definitionOf(said: ScheduleInput): ScheduleDefinition {
     agent,
     cwd,
     session: sessionOf(said.session ?? 'fresh'),
-    messages: said.messages.map(plannedMessage),
+    messages: messages.map(plannedMessage),
     overlap: said.overlap ?? 'skip',
     catchUp: catchUpOf(said.catchUp),
     notify: said.notify ?? [],
     labels: said.labels ?? [],
+    ...(workflow === undefined ? {} : { workflow: scheduledWorkflow(workflow) }),
     ...(onlyIf === undefined ? {} : { onlyIf }),
     ...(budget === undefined ? {} : { budget: budgetOf(budget) }),
     ...(workspace === undefined ? {} : { workspace }),
@@ -37,15 +39,14 @@ export function definitionOf(said: ScheduleInput): ScheduleDefinition {
 
 /** A definition as it is shown; parsed again, it is the same definition. */
 export function toDefinition(definition: ScheduleDefinition): WireDefinition {
-  const { when, timezone, agent, cwd, session, messages, onlyIf, overlap, catchUp } = definition;
+  const { when, timezone, agent, cwd, onlyIf, overlap, catchUp } = definition;
   const { budget, notify, workspace, labels } = definition;
   return {
     ...shownRule(when),
     timezone,
-    agent,
     cwd,
-    session: shownSession(session),
-    messages: messages.map(shownMessage),
+    ...(agent === null ? {} : { agent }),
+    ...shownWork(definition),
     overlap,
     catchUp: { window: catchUp.windowMs, policy: catchUp.policy },
     notify: [...notify],
@@ -106,13 +107,45 @@ function shownRule(when: ScheduleRule): Pick<WireDefinition, 'cron' | 'every' | 
   return { after: when.after };
 }
 
+function scheduledWorkflow(said: NonNullable<ScheduleInput['workflow']>): ScheduledWorkflow {
+  const { name, group, inputs, evaluation, timeout, retry } = said;
+  return {
+    name,
+    ...(group === undefined ? {} : { group }),
+    ...(inputs === undefined ? {} : { inputs }),
+    ...(evaluation === false ? { evaluation } : {}),
+    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+    ...(retry === undefined ? {} : { retry: retryOf(retry) }),
+  };
+}
+
+/** What it does: messages in a conversation, or a workflow. */
+function shownWork({
+  session,
+  messages,
+  workflow,
+}: ScheduleDefinition): Pick<WireDefinition, 'session' | 'messages' | 'workflow'> {
+  if (workflow === undefined) return { session: shownSession(session), messages: messages.map(shownMessage) };
+  const { name, group, inputs, evaluation, timeoutMs, retry } = workflow;
+  return {
+    workflow: {
+      name,
+      ...(group === undefined ? {} : { group }),
+      ...(inputs === undefined ? {} : { inputs: { ...inputs } }),
+      ...(evaluation === undefined ? {} : { evaluation }),
+      ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
+      ...(retry === undefined ? {} : { retry: { max: retry.max, backoff: retry.backoffMs } }),
+    },
+  };
+}
+
 function shownSession(session: ScheduleSession): WireDefinition['session'] {
   if (session.mode === 'fresh' || session.rotate === undefined) return { mode: session.mode };
   const { turns, ageMs, tokens } = session.rotate;
   return { mode: session.mode, rotate: { turns, age: ageMs, tokens } };
 }
 
-function shownMessage(message: PlannedMessage): WireDefinition['messages'][number] {
+function shownMessage(message: PlannedMessage): NonNullable<WireDefinition['messages']>[number] {
   const { text, timeoutMs, onFailure, join, background, check, budget, retry } = message;
   return {
     text,

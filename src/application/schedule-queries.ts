@@ -29,7 +29,7 @@ export function createScheduleQueries(context: ApplicationContext): ScheduleQuer
   const shown = async (row: Schedule): Promise<wire.Schedule> => {
     const last = await store.read(() => lastBegunOf(row.id));
     const found = last && (await views.run(last.id));
-    return toSchedule(row, found && (await shownRun(context, found)), clock.now());
+    return toSchedule(row, found && (await shownRun(context, found, 0)), clock.now());
   };
   return {
     find: (ref) => find(context, ref),
@@ -53,7 +53,7 @@ export function createScheduleQueries(context: ApplicationContext): ScheduleQuer
       const { items, next } = await views.occurrences({ scheduleId: id, state, cursor, limit });
       return { items: items.map((each) => toOccurrence(row, each)), ...after(next) };
     },
-    runs: (id, filter) => runsPage(context, filter, id),
+    runs: (id, filter) => runsPage(context, filter, { scheduleId: id }),
   };
 }
 

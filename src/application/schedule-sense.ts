@@ -8,6 +8,7 @@ import { checkSchedules } from '../contract/schedule-checks.ts';
 import type { ScheduleInput } from '../contract/schedule-input.ts';
 import { budgetOf } from '../workflows/planned-message.ts';
 import { refusalOfBudgets } from './budgets.ts';
+import { workflowIssues } from './schedule-workflow-sense.ts';
 import type { SchedulingContext } from './scheduling-context.ts';
 
 /**
@@ -36,6 +37,7 @@ export async function refusalOfInput(
     }),
   );
   issues.push(...(await directoryIssues(said, known, root)));
+  issues.push(...(await workflowIssues(context, said, { project, known, root })));
   if (issues.length === 0) return undefined;
   return { ok: false, code: 'INVALID_INPUT', message: `${sayIssues(issues)}.`, data: { issues } };
 }

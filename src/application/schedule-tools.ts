@@ -97,17 +97,30 @@ async function createSchedule(
   args: ToolArguments<'create_schedule'>,
 ): Promise<ToolAnswer<ToolResults['create_schedule']>> {
   const { name, project = session.project, agent = session.agent, cwd = session.cwd, ...rest } = args;
-  // The server's own environment is not the agent's to read.
-  const index = rest.messages.findIndex(({ text }) => variablesIn(text).length > 0);
-  if (index >= 0) {
-    const message = `messages[${index}]: {{env.…}} is not for schedules that an agent makes; write the value itself.`;
+  const place = readsEnvironment(rest);
+  if (place !== undefined) {
+    const message = `${place}: {{env.…}} is not for schedules that an agent makes; write the value itself.`;
     return { ok: false, code: 'INVALID_INPUT', message };
   }
-  const put = await schedules.put({ project, name }, { ...rest, agent, cwd }, callOf(session));
+  // The steps of a workflow have agents of their own.
+  const who = rest.workflow !== undefined && args.agent === undefined ? {} : { agent };
+  const put = await schedules.put({ project, name }, { ...rest, ...who, cwd }, callOf(session));
   if (!put.ok) return put;
   const made = await scheduleQueries.get(put.value);
   if (!made) throw new StemmaError('INTERNAL', `schedule ${put.value} is not there`);
   return { ok: true, result: listed(made) };
+}
+
+/** Where the server's own environment is asked for, which is not the agent's to read; undefined where it is not. */
+function readsEnvironment({
+  messages = [],
+  workflow,
+}: Pick<ToolArguments<'create_schedule'>, 'messages' | 'workflow'>): string | undefined {
+  const index = messages.findIndex(({ text }) => variablesIn(text).length > 0);
+  if (index >= 0) return `messages[${index}]`;
+  const inputs = Object.entries(workflow?.inputs ?? {});
+  const input = inputs.find(([, value]) => typeof value === 'string' && variablesIn(value).length > 0);
+  return input && `workflow.inputs.${input[0]}`;
 }
 
 function callOf({ id }: Session) {

@@ -13,7 +13,8 @@ import type { ApplicationContext } from './context.ts';
 export function createStandingRunCommands(context: ApplicationContext): StandingRunCommands {
   const { store, clock, ids } = context;
   return {
-    async rerun(id, from) {
+    async rerun(id, { from }) {
+      if (typeof from === 'string') return namesStep(id, from);
       const ready = await directoryAgain(context, id);
       if (!ready.ok) return ready;
       return nothing(await store.decide(() => rerun({ now: clock.now(), id, from, ...ready.value })));
@@ -32,6 +33,12 @@ export function createStandingRunCommands(context: ApplicationContext): Standing
       return nothing(await store.decide(() => resumeRun({ now: clock.now(), id, ...ready.value })));
     },
   };
+}
+
+/** Only workflows have steps. */
+function namesStep(id: RunId, from: string): Answer<never> {
+  const message = `Run ${id} has messages and no steps: "from" is the index of one of them, not "${from}".`;
+  return { ok: false, code: 'INVALID_INPUT', message, data: { field: 'from' } };
 }
 
 /** The directory that was made for a run which has ended, made ready again; nothing where none was made. */

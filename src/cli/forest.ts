@@ -1,4 +1,5 @@
 import type { Execution, Notice, TreeView } from '../contract/execution.ts';
+import type { TreeStep } from '../contract/step.ts';
 
 /** An execution with what is below it, and with the notices that concern it. */
 export interface TreeNode {
@@ -8,6 +9,8 @@ export interface TreeNode {
   readonly owes: readonly Notice[];
   /** The executions whose results it handles: only a continuation has any. */
   readonly handles: readonly Execution[];
+  /** Of a workflow: its steps that have no attempt at work, in the order of its file. */
+  readonly steps: readonly TreeStep[];
   /** Whether its attempt number tells it from another one of the same thing. */
   readonly isRetried: boolean;
   /** How many executions there are in this node and below. */
@@ -32,13 +35,16 @@ export function growForest(view: TreeView): TreeNode[] {
     append(owes, notice.executionId, notice);
     if (notice.continuationId !== undefined && about) append(handles, notice.continuationId, about);
   }
-  return grow({ children, owes, handles }, null);
+  const steps = new Map<string, TreeStep[]>();
+  for (const step of view.steps ?? []) append(steps, step.workflowId, step);
+  return grow({ children, owes, handles, steps }, null);
 }
 
 interface Index {
   readonly children: ReadonlyMap<string | null, readonly Execution[]>;
   readonly owes: ReadonlyMap<string, readonly Notice[]>;
   readonly handles: ReadonlyMap<string, readonly Execution[]>;
+  readonly steps: ReadonlyMap<string, readonly TreeStep[]>;
 }
 
 // Recursive: the server bounds the depth of a tree (1,000).
@@ -51,6 +57,7 @@ function grow(index: Index, parentId: string | null): TreeNode[] {
       children,
       owes: index.owes.get(execution.id) ?? [],
       handles: index.handles.get(execution.id) ?? [],
+      steps: index.steps.get(execution.id) ?? [],
       isRetried: siblings.some((other) => other !== execution && isSameThing(other, execution)),
       size: children.reduce((sum, child) => sum + child.size, 1),
     };

@@ -68,7 +68,7 @@ describe('stemma import crontab', () => {
         const parsed = parseYaml(yaml, 'stemma.yaml', configFile, {});
         expect(parsed.ok ? Object.keys(parsed.value.schedules ?? {}) : parsed.problems).toEqual(schedules);
         const messages = parsed.ok
-          ? Object.values(parsed.value.schedules ?? {}).flatMap((one) => one.messages)
+          ? Object.values(parsed.value.schedules ?? {}).flatMap(({ messages: said = [] }) => said)
           : [];
         const { entries } = readCrontab(lines.join('\n'), false);
         for (const { command, input, when } of entries) {

@@ -23,6 +23,7 @@ import { addSessionVerbs } from './verbs/sessions.ts';
 import { addStandingRunVerbs } from './verbs/standing-runs.ts';
 import { addTreeVerbs } from './verbs/tree.ts';
 import { addUpVerb } from './verbs/up.ts';
+import { addWorkflowVerbs } from './verbs/workflows.ts';
 import type { Registrar, VerbHandler } from './verb.ts';
 
 /** Runs one command line, without program and script; resolves with the exit code and never throws. */
@@ -115,7 +116,7 @@ export function createProgram(deps: CliDeps, finish: (exitCode: number) => void)
 const verbs: readonly (readonly [heading: string, adders: readonly ((registrar: Registrar) => void)[]])[] = [
   ['To begin with', [addDemoVerbs, addInitVerb]],
   ['The server', [addUpVerb, addServerVerbs]],
-  ['Messages and runs', [addSendVerb, addRunVerb, addStandingRunVerbs, addExecVerb]],
+  ['Messages and runs', [addSendVerb, addRunVerb, addStandingRunVerbs, addWorkflowVerbs, addExecVerb]],
   ['What is open, and why', [addListVerb, addTreeVerbs, addExecutionVerbs]],
   ['By itself', [addScheduleVerbs, addImportVerbs, addNotifyVerbs]],
   ['Agents and conversations', [addAgentVerbs, addSessionVerbs, addNoticeVerbs]],

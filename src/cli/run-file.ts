@@ -1,8 +1,7 @@
 import { dirname, resolve } from 'node:path';
-import { StemmaError } from '../base/errors.ts';
 import { type RunFile, runFile } from '../contract/run-file.ts';
 import { textOf } from '../contract/text.ts';
-import { readProblem, readTextFile } from './text-file.ts';
+import { readRunnable } from './runnable-file.ts';
 import { invalidConfig, parseYaml } from './yaml-file.ts';
 
 /** The wire wants an absolute directory; in a file a relative one is what people write. */
@@ -15,7 +14,7 @@ const runFileOnDisk = runFile.extend({ cwd: textOf(4_096, 1).optional() });
  */
 export async function loadRunFile(file: string, cwd: string): Promise<RunFile> {
   const path = resolve(cwd, file);
-  const text = await readText(path, file);
+  const text = await readRunnable(path, file);
   const parsed = parseYaml(text, file, runFileOnDisk);
   if (!parsed.ok) throw invalidConfig(parsed.problems);
   const beside = dirname(path);
@@ -38,14 +37,4 @@ function fromBeside(agents: NonNullable<RunFile['agents']>, beside: string): Non
     return [name, { ...rest, ...paths }] as const;
   });
   return Object.fromEntries(entries);
-}
-
-async function readText(path: string, shown: string): Promise<string> {
-  try {
-    return await readTextFile(path);
-  } catch (thrown) {
-    const isMissing = ['ENOENT', 'EISDIR'].includes((thrown as NodeJS.ErrnoException).code ?? '');
-    const text = `The run file "${shown}" cannot be read: ${readProblem(thrown)}.`;
-    throw new StemmaError(isMissing ? 'NOT_FOUND' : 'INVALID_CONFIG', text, { file: path }, thrown);
-  }
 }

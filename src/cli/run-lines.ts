@@ -2,6 +2,7 @@ import type { Run } from '../contract/run.ts';
 import { formatDuration } from './durations.ts';
 import type { Snapshot } from './follow.ts';
 import { type Line, span } from './line.ts';
+import { stepCountWords } from './step-words.ts';
 import { plainLine, wrap } from './text.ts';
 import { type TreeOptions, treeLines } from './tree-view.ts';
 import { unicodeSigns } from './tree-words.ts';
@@ -45,7 +46,7 @@ export function unseenLines({ trees }: Pick<Snapshot, 'trees'>): Line[] {
  * one what it waits for, if it does.
  */
 export function runLines(run: Run, columns: number, now: number): Line[] {
-  const { id, name, state, outcome, outcomeCode, messages, waiting } = run;
+  const { id, name, state, outcome, outcomeCode, messages, waiting, workflow } = run;
   const closed = messages.filter((message) => !isToBeSent(run, message) && isClosed(message)).length;
   const unsent = messages.filter((message) => isToBeSent(run, message)).length;
   const end = state === 'ended' ? `ended: ${outcome ?? 'closed'}` : state;
@@ -53,7 +54,8 @@ export function runLines(run: Run, columns: number, now: number): Line[] {
   const left = unsent === 0 ? '' : `, ${unsent} ${state === 'ended' ? 'never sent' : 'not sent yet'}`;
   // A run without a name is called so.
   const title = name === undefined || name === 'run' ? `run ${id}` : `run ${plainLine(name)} (${id})`;
-  const text = `${title} ${end}${code}; ${closed} of ${messages.length} messages closed${left}.`;
+  const done = `${closed} of ${messages.length} messages closed${left}`;
+  const text = `${title} ${end}${code}; ${workflow ? `${stepCountWords(workflow.counts)} ended` : done}.`;
   return [
     ...wrap(text, columns).map((line) => [span(line, 'strong')]),
     ...(waiting
@@ -90,7 +92,8 @@ function pendingLines(run: Run, options: TreeOptions): Line[] {
     .filter((message) => isToBeSent(run, message))
     .map((message) => {
       const words = message.attempts.length > 0 ? 'to be sent again' : remark;
-      return [span(`${sign} message ${plainLine(message.text)}`), span(` (${words})`, 'dim')];
+      const kind = run.workflow ? '' : 'message ';
+      return [span(`${sign} ${kind}${plainLine(message.text)}`), span(` (${words})`, 'dim')];
     });
 }
 

@@ -6,6 +6,7 @@ import { parseRule, parseZone, type Rule } from '../schedules/rule/rule.ts';
 import type { Zone } from '../schedules/rule/zone.ts';
 import { formatDuration } from './durations.ts';
 import { type Span, span, type Tone } from './line.ts';
+import { stepCountWords } from './step-words.ts';
 import { plainLine } from './text.ts';
 
 /** What a schedule says of when; of a file or of the server. */
@@ -110,6 +111,13 @@ export function occurrenceCell({ state }: Pick<Occurrence, 'state'>): Span {
     superseded: 'dim',
   };
   return span(state, tones[state]);
+}
+
+/** How much of a run is done: its messages, or the steps of its workflow. */
+export function doneWords({ messages, workflow }: Run): string {
+  if (workflow) return stepCountWords(workflow.counts);
+  const closed = messages.filter(({ attempts }) => attempts.at(-1)?.closed === true).length;
+  return `${closed} of ${messages.length}`;
 }
 
 /** How a run ended, or where it is. */

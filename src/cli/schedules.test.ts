@@ -126,8 +126,8 @@ describe('without a server', () => {
     ['[Test it.]', '[]', /:7:15: schedules\.nightly\.messages: needs at least one message/],
     [
       'messages: [Test it.]',
-      'workflow: all',
-      /:7:15: schedules\.nightly\.workflow: workflows cannot be scheduled yet/,
+      'workflow: { name: all, retry: 2 }',
+      /:7:35: schedules\.nightly\.workflow\.retry: /,
     ],
     ['timezone', 'timzone', /:5:5: the key "timzone" is not known here\. Did you mean "timezone"\?/],
     [
@@ -348,10 +348,24 @@ describe('a run that stands still', () => {
     expect((await stemma('rerun', id, '--from', '2')).out).toBe(`run ${id} goes on\n`);
     expect((await stemma('resume', id)).out).toBe(`run ${id} goes on\n`);
     expect(edge.ledger.calls.map(({ what, body }) => [what, body])).toEqual([
-      ['rerunRun', 1],
+      ['rerunRun', { from: 1 }],
       ['resumeRun', undefined],
     ]);
-    expect((await stemma('rerun', id, '--from', '0')).code).toBe(2);
     expect((await stemma('rerun', id)).code).toBe(2);
+  });
+
+  it('is rerun from one of its steps, or does one of them alone', async () => {
+    const id = edge.ledger.ids.make('run');
+    edge.ledger.runs.set(id, { id, project: 'default', state: 'ended', messages: [] });
+    await stemma('rerun', id, '--from', 'build');
+    await stemma('resume', id, '--from', 'build', '--only');
+    expect(edge.ledger.calls.map(({ what, body }) => [what, body])).toEqual([
+      ['rerunRun', { from: 'build' }],
+      ['rerunRun', { from: 'build', only: true }],
+    ]);
+    expect(await stemma('resume', id, '--only')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--only needs --from STEP'),
+    });
   });
 });

@@ -1,7 +1,10 @@
 import type { Execution, Notice, TreeView } from '../contract/execution.ts';
+import type { TreeStep } from '../contract/step.ts';
 import { formatDuration } from './durations.ts';
 import { growForest, type TreeNode } from './forest.ts';
 import { type Line, span } from './line.ts';
+import { signOfStep, stepStateWords } from './step-words.ts';
+import { plainLine } from './text.ts';
 import {
   noticeWords,
   remarksOn,
@@ -64,7 +67,27 @@ export function changeLines(before: TreeView | undefined, after: TreeView, optio
     const about = nodes.get(notice.executionId);
     if (about && !isTold && !told.has(notice.executionId)) lines.push(noticeLine(about, notice, options));
   }
-  return lines;
+  return [...lines, ...stepLines(before, after, options)];
+}
+
+/** The steps that no execution shows and that came to something: skipped, tried again later, done before. */
+function stepLines(before: TreeView | undefined, after: TreeView, options: ChangeOptions): Line[] {
+  const known = new Set(before?.steps?.map(stepPrint));
+  const signs = options.signs ?? unicodeSigns;
+  return (after.steps ?? [])
+    .filter(({ state }) => state !== 'blocked' && state !== 'due')
+    .filter((step) => !known.has(stepPrint(step)))
+    .map((step) => [
+      timeSpan(options),
+      signOfStep(step, signs),
+      span(` step ${plainLine(step.name)}`),
+      span(signs.separator, 'dim'),
+      span(stepStateWords(step, options.now), step.state === 'backsOff' ? 'warn' : 'dim'),
+    ]);
+}
+
+function stepPrint({ workflowId, name, state, tries }: TreeStep): string {
+  return `${workflowId} ${name} ${state} ${tries}`;
 }
 
 function executionLine(node: TreeNode, parent: TreeNode | undefined, options: ChangeOptions): Line {

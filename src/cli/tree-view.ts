@@ -1,7 +1,8 @@
 import type { Holding, TreeView } from '../contract/execution.ts';
 import { growForest, type TreeNode } from './forest.ts';
 import { type Line, type Span, span } from './line.ts';
-import { clip, columnsOf, plainBlock, wrap } from './text.ts';
+import { signOfStep, stepStateWords } from './step-words.ts';
+import { clip, columnsOf, plainBlock, plainLine, wrap } from './text.ts';
 import {
   holdingWords,
   isBeginning,
@@ -67,12 +68,16 @@ function nodeLines(top: TreeNode, options: DrawOptions): Line[] {
     if (options.results && answer !== above) lines.push(...answerLines(answer, node, inner, options));
     if (isFolded(node, options)) return;
     const { shown, hidden } = splitChildren(node, options);
+    const steps = stepSpans(node, signs, options);
+    const more = hidden.length > 0 ? [[foldedSpan(hidden)], ...steps] : steps;
     for (const [index, child] of shown.entries()) {
-      const isLast = index === shown.length - 1 && hidden.length === 0;
+      const isLast = index === shown.length - 1 && more.length === 0;
       draw(child, inner, isLast ? signs.lastBranch : signs.branch, answer);
     }
-    if (hidden.length > 0)
-      lines.push([...guideSpans(inner, signs.lastBranch, deepestLevels), foldedSpan(hidden)]);
+    for (const [index, spans] of more.entries()) {
+      const own = index === more.length - 1 ? signs.lastBranch : signs.branch;
+      lines.push([...guideSpans(inner, own, deepestLevels), ...spans]);
+    }
   };
   draw(top, [], '');
   return lines;
@@ -124,7 +129,8 @@ function answerLines(
 const narrowest = 20;
 
 function isFolded(node: TreeNode, options: DrawOptions): boolean {
-  return options.fold !== 'nothing' && node.execution.closed && node.children.length > 0;
+  const hasSomething = node.children.length + node.steps.length > 0;
+  return options.fold !== 'nothing' && node.execution.closed && hasSomething;
 }
 
 function splitChildren(
@@ -135,6 +141,25 @@ function splitChildren(
   const hidden = node.children.filter((child) => child.execution.closed);
   if (hidden.length < 2) return { shown: node.children, hidden: [] };
   return { shown: node.children.filter((child) => !child.execution.closed), hidden };
+}
+
+/** How many steps that wait are named one by one. */
+const stepsNamed = 6;
+
+/** The steps of a workflow that no execution shows; many that wait are one line. */
+function stepSpans({ steps }: TreeNode, signs: Signs, { now, fold }: DrawOptions): Span[][] {
+  const waiting = steps.filter(({ state }) => state === 'blocked');
+  const isFew = fold === 'nothing' && waiting.length <= stepsNamed;
+  const named = isFew ? steps : steps.filter(({ state }) => state !== 'blocked');
+  const shown = named.map((step) => [
+    signOfStep(step, signs),
+    span(` step ${plainLine(step.name)}`),
+    span(signs.separator, 'dim'),
+    span(stepStateWords(step, now), step.state === 'backsOff' ? 'warn' : 'dim'),
+  ]);
+  if (isFew || waiting.length === 0) return shown;
+  const words = waiting.length === 1 ? '1 step waits' : `${waiting.length} steps wait`;
+  return [...shown, [span(`${signs.queued} ${words} for others`, 'dim')]];
 }
 
 function foldedSpan(hidden: readonly TreeNode[]): Span {

@@ -1,14 +1,9 @@
 import { z } from 'zod';
 import { durationMs } from './durations.ts';
 import { diskSettings, notifyTargets, targetNames } from './notify-targets.ts';
-import {
-  isNotTooMany,
-  scheduleName,
-  scheduleOnDisk,
-  tooManySchedules,
-  workspaceMode,
-} from './schedule-input.ts';
+import { isNotTooMany, scheduleName, scheduleOnDisk, tooManySchedules } from './schedule-input.ts';
 import { nameText, textOf } from './text.ts';
+import { workspaceMode } from './workspace-mode.ts';
 
 const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is no name of an environment variable');
 

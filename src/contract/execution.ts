@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { budget } from './budget.ts';
+import { treeStep } from './step.ts';
 import { instant } from './text.ts';
 
 /** What an execution can be (the words of the glossary). */
@@ -144,6 +145,10 @@ export const treeView = z
     executions: z.array(execution),
     notices: z.array(notice),
     holding: z.array(holding),
+    steps: z.array(treeStep).optional().meta({
+      description:
+        'Of its workflows: the steps that wait, that are tried again later, and that were skipped. What runs or ran is an execution.',
+    }),
     unseen: z.array(z.string()).optional().meta({
       description:
         'Agents of the tree that do not tell what they leave running in the background: it is no part of the tree, and does not hold it.',

@@ -9,6 +9,7 @@ import { run } from './run.ts';
 import { rerunBody } from './schedule.ts';
 import { scheduleRoutes } from './schedule-routes.ts';
 import { agentCheck, agentView, session, transcriptItem } from './session.ts';
+import { workflowRoutes } from './workflow-routes.ts';
 
 const executionRoutes = {
   query: {
@@ -216,7 +217,7 @@ const otherRoutes = {
   rerunRun: {
     ...post,
     path: at('/runs/:id/rerun'),
-    summary: 'The same run once more, from one of its messages on',
+    summary: 'The same run once more, from one of its messages or steps on',
     body: rerunBody,
     answer: run,
     launches: true,
@@ -253,6 +254,7 @@ export const routes = {
   ...noticeRoutes,
   ...sessionRoutes,
   ...scheduleRoutes,
+  ...workflowRoutes,
   ...notificationRoutes,
   ...otherRoutes,
 } as const;

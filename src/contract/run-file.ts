@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { agentProfileInput } from './config-file.ts';
 import { budget } from './budget.ts';
-import { workspaceMode } from './schedule-input.ts';
 import { messageList } from './sequence.ts';
 import { directoryPath, nameText } from './text.ts';
+import { workspaceMode } from './workspace-mode.ts';
 
 /** The file of `stemma run FILE`, and the body of `POST /runs`. */
 export const runFile = z

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { budget } from './budget.ts';
 import { executionState, outcome, usage, waiting } from './execution.ts';
-import { workspaceMode } from './schedule-input.ts';
 import { instant } from './text.ts';
+import { workflowView } from './workflow.ts';
+import { workspaceMode } from './workspace-mode.ts';
 
 /** Where a run is. `waiting`: nothing is done for it, and `waiting` says why and until when. */
 export const runStates = ['waiting', 'running', 'ended'] as const;
@@ -68,6 +69,10 @@ export const run = z
     outcomeCode: z.string().optional(),
     createdAt: instant.optional(),
     endedAt: instant.optional(),
+    workflow: workflowView.optional().meta({
+      description:
+        'Of a run of a workflow: its steps. Its messages are then the workflow, and the evaluation that follows it.',
+    }),
     messages: z.array(
       z.object({
         index: z.number(),
@@ -77,6 +82,6 @@ export const run = z
       }),
     ),
   })
-  .meta({ id: 'Run', description: 'One execution of a message sequence.' });
-/** One execution of a message sequence. */
+  .meta({ id: 'Run', description: 'One execution of a message sequence, or of a workflow.' });
+/** One execution of a message sequence, or of a workflow. */
 export type Run = z.infer<typeof run>;

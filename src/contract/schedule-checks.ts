@@ -44,7 +44,9 @@ export function checkSchedules(
 }
 
 function agentIssues(name: string, said: Said, facts: ScheduleFacts): ScheduleIssue[] {
-  const { agent, budget, messages } = said;
+  const { agent, budget, messages = [] } = said;
+  // Who works in a workflow, that says itself.
+  if (agent === undefined) return [];
   if (!facts.agents.includes(agent))
     return [missing([name, 'agent'], `no agent "${agent}" is configured`, agent, facts.agents)];
   const own = budgetIssue([name, 'budget'], agent, budget, facts);

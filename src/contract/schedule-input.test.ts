@@ -12,7 +12,8 @@ const issuesOf = (said: unknown) => {
 describe('a schedule as it is written', () => {
   it.each([
     [{ messages: [] }, 'messages: needs at least one message'],
-    [{ messages: undefined }, 'messages: is missing; expected array'],
+    [{ messages: undefined }, 'messages: is missing; a schedule needs messages or a workflow'],
+    [{ agent: undefined }, 'agent: is missing; expected string'],
     [{ messages: [''] }, 'messages[0]: must not be empty'],
     [{ cron: undefined }, ': says not when; it needs one of cron, every, at and after'],
     [
@@ -37,7 +38,7 @@ describe('a schedule as it is written', () => {
     ],
     [
       { workflow: 'nightly' },
-      'workflow: workflows cannot be scheduled yet; write what is to be done as messages',
+      'workflow: there is "messages" already; a schedule has either messages or a workflow',
     ],
     [{ cron: undefined, every: 1000.5 }, 'every: 1000.5 is no duration; write for example "30s"'],
     [{ session: 'keeep' }, 'session: '],
@@ -75,6 +76,28 @@ describe('a schedule as it is written', () => {
   });
 });
 
+describe('a schedule of a workflow', () => {
+  const runs = { cron: '0 2 * * *', cwd: '/shop' };
+
+  it('has its name alone, or a mapping; no agent is needed', () => {
+    expect(scheduleInput.parse({ ...runs, workflow: 'nightly' }).workflow).toEqual({ name: 'nightly' });
+    const workflow = { name: 'shop/nightly', group: 'eu', inputs: { day: '{{date}}', n: 3 }, timeout: '2h' };
+    expect(scheduleInput.parse({ ...runs, workflow }).workflow).toEqual({ ...workflow, timeout: 7_200_000 });
+  });
+
+  it.each([
+    [{ workflow: {} }, 'workflow.name: is missing; expected string'],
+    [{ workflow: { name: 'a', inputs: { day: '{{dat}}' } } }, 'workflow.inputs.day: there is no template'],
+    [{ workflow: { name: 'a', inputs: { day: [1] } } }, 'workflow.inputs.day: expected string or number'],
+    [{ workflow: { name: 'a', imputs: {} } }, 'did you mean "inputs"?'],
+    [{ workflow: 'a', session: 'keep' }, 'session: is for messages; each step of a workflow has'],
+  ])('with %j is refused', (more, says) => {
+    const parsed = parseInput(scheduleInput, { ...runs, ...more });
+    const said = parsed.ok ? [] : parsed.issues.map(({ path, message }) => `${path}: ${message}`);
+    expect(said).toEqual([expect.stringContaining(says)]);
+  });
+});
+
 describe('stemma.yaml', () => {
   it('tells schedules that are none from schedules that it says nothing of', () => {
     expect(configFile.parse({}).schedules).toBeUndefined();
@@ -84,10 +107,7 @@ describe('stemma.yaml', () => {
   it.each([
     [{ apiVersion: 'stemma/v2' }, 'apiVersion: must be stemma/v1'],
     [{ schedules: { 'a/b': good } }, 'schedules.a/b: is no name of a schedule'],
-    [
-      { schedules: { a: { ...good, workflow: 'x' } } },
-      'schedules.a.workflow: workflows cannot be scheduled yet',
-    ],
+    [{ schedules: { a: { ...good, workflow: 'x' } } }, 'schedules.a.workflow: there is "messages" already'],
     [{ project: 'my shop' }, 'project: is no name'],
     [{ limits: { perAgent: 0 } }, 'limits.perAgent: '],
   ])('with %j is refused', (said, says) => {

@@ -7,6 +7,8 @@ import { durationMs } from './durations.ts';
 import { targetNames } from './notify-targets.ts';
 import { messageList } from './sequence.ts';
 import { directoryPath, nameText, textOf } from './text.ts';
+import { workflowTarget } from './workflow-target.ts';
+import { workspaceMode } from './workspace-mode.ts';
 
 /** The name of a schedule or a project: it stands in addresses, as `project/name`. */
 export const scheduleName = textOf(100, 1).refine(
@@ -116,9 +118,6 @@ const catchUp = z
   })
   .meta({ description: 'What becomes of instants that are noticed late, as after a stop of the server.' });
 
-/** Where a run works: `exclusive` locks the real path, `worktree` and `scratch` are its own, `shared` takes no lock. */
-export const workspaceMode = z.enum(['exclusive', 'worktree', 'scratch', 'shared']);
-
 const fields = {
   cron: textOf(200, 1).optional().meta({
     description: 'A cron expression of 5 or 6 fields (seconds first), or @daily, @hourly, …; in quotes.',
@@ -127,14 +126,15 @@ const fields = {
   at: onceAt.optional(),
   after: after.optional(),
   timezone: timeZone.optional(),
-  agent: nameText.meta({ description: 'The agent profile.' }),
+  agent: nameText.optional().meta({
+    description:
+      'The agent profile. With a workflow: of steps that name none, where its file names none either.',
+  }),
   session: session.optional(),
-  messages: messageList.meta({
+  messages: messageList.optional().meta({
     description: 'Sent in order, each when the tree of the one before is closed.',
   }),
-  workflow: nameText
-    .refine(() => false, 'workflows cannot be scheduled yet; write what is to be done as messages')
-    .optional(),
+  workflow: workflowTarget.optional(),
   onlyIf: textOf(100_000, 1).optional().meta({
     description: 'A shell command; anything but exit code 0 skips the occurrence, and no money is spent.',
   }),
@@ -159,12 +159,16 @@ interface Said {
   readonly at?: number | string | undefined;
   readonly after?: unknown;
   readonly timezone?: string | undefined;
-  readonly messages: readonly { readonly text: string }[];
+  readonly agent?: string | undefined;
+  readonly session?: z.output<typeof session> | undefined;
+  readonly messages?: readonly { readonly text: string }[] | undefined;
+  readonly workflow?: unknown;
 }
 
 function checkWhole(said: Said, context: z.RefinementCtx): void {
   sayOnce(said, context);
-  const { cron, at, timezone = 'UTC', messages } = said;
+  sayWhat(said, context);
+  const { cron, at, timezone = 'UTC', messages = [] } = said;
   // A zone that there is not has been told already.
   if ('zone' in parseZone(timezone)) {
     if (cron !== undefined) checkRule(parseRule({ cron, timezone }), 'cron', context);
@@ -186,6 +190,25 @@ function sayOnce(said: Said, context: z.RefinementCtx): void {
     const message = `there is "${first}" already; a schedule has exactly one of cron, every, at and after`;
     context.addIssue({ code: 'custom', path: [second], message });
   }
+}
+
+// Who gets messages must be said; the steps of a workflow say so themselves.
+function sayWho({ agent, messages }: Pick<Said, 'agent' | 'messages'>, context: z.RefinementCtx): void {
+  if (agent !== undefined || messages === undefined) return;
+  context.addIssue({ code: 'custom', path: ['agent'], message: 'is missing; expected string' });
+}
+
+// What it does is said once too.
+function sayWhat({ messages, workflow, session: mode }: Said, context: z.RefinementCtx): void {
+  const tellOf = (path: string[], message: string): void =>
+    context.addIssue({ code: 'custom', path, message });
+  if (messages === undefined && workflow === undefined)
+    return tellOf(['messages'], 'is missing; a schedule needs messages or a workflow');
+  if (messages !== undefined && workflow !== undefined)
+    return tellOf(['workflow'], 'there is "messages" already; a schedule has either messages or a workflow');
+  const isKept = mode === 'keep' || (typeof mode === 'object' && mode.mode === 'keep');
+  if (workflow !== undefined && isKept)
+    tellOf(['session'], 'is for messages; each step of a workflow has a conversation of its own');
 }
 
 function checkRule(read: ReturnType<typeof parseRule>, key: string, context: z.RefinementCtx): void {
@@ -219,20 +242,19 @@ function tell(context: z.RefinementCtx, path: string[], { field, message, neares
 export const scheduleInput = z
   .strictObject({ ...fields, cwd: directoryPath })
   .superRefine(checkWhole)
+  .superRefine(sayWho)
   .meta({ id: 'ScheduleInput', description: 'A schedule, whole: what is left out has its default.' });
 /** What a schedule says, as the API takes it: durations in milliseconds, `at` a local time or milliseconds. */
 export type ScheduleInput = z.output<typeof scheduleInput>;
 /** A schedule as it is sent. */
 export type ScheduleInputSent = z.input<typeof scheduleInput>;
 
-const { workflow: _none, ...fieldsForAgents } = fields;
-
 /** A schedule as an agent makes it: for itself, in its own directory, unless it says otherwise. */
 export const scheduleOfAgent = z
   .strictObject({
     name: scheduleName.describe('A short name: letters, digits, ".", "_" and "-".'),
     project: scheduleName.optional().describe('Default: that of this conversation.'),
-    ...fieldsForAgents,
+    ...fields,
     agent: nameText.optional().describe('The agent profile; default: the one of this conversation.'),
     cwd: directoryPath.optional().describe('Where it works; default: the directory of this conversation.'),
   })
@@ -247,6 +269,7 @@ export const scheduleOnDisk = z
     }),
   })
   .superRefine(checkWhole)
+  .superRefine(sayWho)
   .meta({ id: 'Schedule' });
 /** A schedule of a file; `cwd` as written. */
 export type ScheduleOnDisk = z.output<typeof scheduleOnDisk>;

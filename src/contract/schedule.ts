@@ -2,17 +2,14 @@ import { z } from 'zod';
 import { budget } from './budget.ts';
 import { outcome } from './execution.ts';
 import { cursorText, largestLimit, queryNumber } from './page.ts';
-import {
-  isNotTooMany,
-  scheduleInput,
-  scheduleName,
-  tooManySchedules,
-  workspaceMode,
-} from './schedule-input.ts';
+import { isNotTooMany, scheduleInput, scheduleName, tooManySchedules } from './schedule-input.ts';
 import { instant, nameText } from './text.ts';
+import { workspaceMode } from './workspace-mode.ts';
 
 /** Where a schedule comes from: a file, the API, or an agent. */
 const origins = ['file', 'api', 'agent'] as const;
+
+const shownRetry = z.object({ max: z.number(), backoff: z.number() });
 
 /** What a schedule says, complete: what was left out is filled in. It can be sent back as it is. */
 const definition = z
@@ -22,26 +19,42 @@ const definition = z
     at: z.string().optional(),
     after: z.object({ schedule: z.string(), status: z.string(), deadline: z.string().optional() }).optional(),
     timezone: z.string(),
-    agent: z.string(),
+    agent: z.string().optional(),
     cwd: z.string(),
-    session: z.object({
-      mode: z.string(),
-      rotate: z
-        .object({ turns: z.number().optional(), age: z.number().optional(), tokens: z.number().optional() })
-        .optional(),
-    }),
-    messages: z.array(
-      z.object({
-        text: z.string(),
-        timeout: z.number(),
-        onFailure: z.string(),
-        join: z.string(),
-        background: z.string(),
-        check: z.string().optional(),
-        budget: budget.optional(),
-        retry: z.object({ max: z.number(), backoff: z.number() }).optional(),
-      }),
-    ),
+    session: z
+      .object({
+        mode: z.string(),
+        rotate: z
+          .object({ turns: z.number().optional(), age: z.number().optional(), tokens: z.number().optional() })
+          .optional(),
+      })
+      .optional()
+      .meta({ description: 'Absent where it runs a workflow.' }),
+    messages: z
+      .array(
+        z.object({
+          text: z.string(),
+          timeout: z.number(),
+          onFailure: z.string(),
+          join: z.string(),
+          background: z.string(),
+          check: z.string().optional(),
+          budget: budget.optional(),
+          retry: shownRetry.optional(),
+        }),
+      )
+      .optional()
+      .meta({ description: 'Absent where it runs a workflow.' }),
+    workflow: z
+      .object({
+        name: z.string(),
+        group: z.string().optional(),
+        inputs: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+        evaluation: z.boolean().optional(),
+        timeout: z.number().optional(),
+        retry: shownRetry.optional(),
+      })
+      .optional(),
     onlyIf: z.string().optional(),
     overlap: z.string(),
     catchUp: z.object({ window: z.number(), policy: z.string() }),
@@ -224,11 +237,14 @@ export type ApplyAnswer = z.infer<typeof applyAnswer>;
 
 export const rerunBody = z
   .strictObject({
-    from: z
-      .int()
-      .min(0)
-      .max(1_000)
-      .meta({ description: 'The index of the message to begin with; the first is 0.' }),
+    from: z.union([z.int().min(0).max(1_000), nameText]).meta({
+      description:
+        'The index of the message to begin with; the first is 0. Of a run of a workflow: the name of the step.',
+    }),
+    only: z.boolean().optional().meta({
+      description: 'Of a run of a workflow: this step alone; what needs it keeps what it came to before.',
+    }),
   })
   .meta({ id: 'RerunBody' });
+/** Where a run begins again. */
 export type RerunBody = z.infer<typeof rerunBody>;

@@ -1,4 +1,5 @@
 import type { Budget } from './execution.ts';
+import type { Retry } from './planned-message.ts';
 import type { PlannedMessage } from './session.ts';
 
 /**
@@ -10,13 +11,15 @@ export interface ScheduleDefinition {
   readonly when: ScheduleRule;
   /** An IANA zone; in it a rule, a deadline and the templates of messages are read. `UTC` if not said. */
   readonly timezone: string;
-  /** Name of the agent profile. */
-  readonly agent: string;
+  /** Name of the agent profile; null: a workflow says who works. */
+  readonly agent: string | null;
   /** Absolute. */
   readonly cwd: string;
   readonly session: ScheduleSession;
-  /** At least one. The texts are as written: templates are filled in when a message is sent. */
+  /** At least one, unless it runs a workflow. The texts are as written: templates are filled in when a message is sent. */
   readonly messages: readonly PlannedMessage[];
+  /** What runs instead of messages. Its file is read when a run is begun. */
+  readonly workflow?: ScheduledWorkflow;
   /** A command for the shell, run in `cwd`; anything but exit code 0 skips the occurrence. */
   readonly onlyIf?: string;
   /** What becomes of an instant while a run of the same schedule is at work. */
@@ -29,6 +32,19 @@ export interface ScheduleDefinition {
   /** Absent: what the agent profile says, else `exclusive`. */
   readonly workspace?: WorkspaceMode;
   readonly labels: readonly string[];
+}
+
+/** The workflow of a schedule. The texts of its inputs are as written: templates are filled in when a run is begun. */
+export interface ScheduledWorkflow {
+  /** Its name, or `project/name`. */
+  readonly name: string;
+  readonly group?: string;
+  readonly inputs?: Readonly<Record<string, string | number | boolean>>;
+  /** `false`: without the evaluation that it declares. */
+  readonly evaluation?: false;
+  /** Absent: as its file says. */
+  readonly timeoutMs?: number;
+  readonly retry?: Retry;
 }
 
 /**

@@ -17,6 +17,8 @@ import { closeTerminals, createTerminals } from '../application/terminals.ts';
 import { createToolCalls } from '../application/tool-calls.ts';
 import { createTranscript } from '../application/transcript.ts';
 import { createWaiting } from '../application/waiting.ts';
+import { createWorkflowCommands } from '../application/workflow-commands.ts';
+import { createWorkflowQueries } from '../application/workflow-queries.ts';
 import type { Clock } from '../base/clock.ts';
 import type { RunId, SessionId } from '../base/ids.ts';
 import { Ids } from '../base/ids.ts';
@@ -55,6 +57,7 @@ import { clearLeftCommands } from './left-commands.ts';
 import type { NotifySettings } from './notifications.ts';
 import { createNotifier } from './notifications.ts';
 import { noWorkflows } from './no-workflows.ts';
+import { recordPlaces } from './record-places.ts';
 import { textSources } from './text-sources.ts';
 import { createScheduling } from './scheduling.ts';
 
@@ -184,10 +187,13 @@ export async function createApp(parts: AppParts): Promise<App> {
     signer,
     agents,
     workspaces,
+    workflows: parts.workflows ?? noWorkflows,
+    recordPlaces: recordPlaces(dataDir),
     limits: parts.limits,
     defaultCwd: process.cwd(),
   };
-  const scheduling = createScheduling({ ...context, store, commands, owner, report, notify: parts.notify });
+  const { notify } = parts;
+  const scheduling = createScheduling({ ...context, store, commands, texts: sources, owner, report, notify });
   const stopClosing = closeTerminals(context, terminals);
   const feed = await createFeed(store, store.events);
   const wakeups = localWakeups({ store, clock, report });
@@ -211,6 +217,8 @@ export async function createApp(parts: AppParts): Promise<App> {
       runs: createRunCommands(context),
       standingRuns: createStandingRunCommands(context),
       ...scheduling.ports,
+      workflows: createWorkflowCommands(context),
+      workflowQueries: createWorkflowQueries(context),
       waiting: createWaiting(context),
       feed,
       access: createAccess(store.records, signer, clock),

@@ -3,7 +3,8 @@ import type { ApplicationContext } from '../application/context.ts';
 import { createScheduleCommands } from '../application/schedule-commands.ts';
 import { createScheduleQueries } from '../application/schedule-queries.ts';
 import type { Owner } from '../base/lifetime.ts';
-import type { CommandRunner } from '../runs/ports.ts';
+import { refusalOfStepBudgets } from '../application/workflow-commands.ts';
+import type { CommandRunner, TextSources } from '../runs/ports.ts';
 import { ClockWatch } from '../schedules/clock-watch.ts';
 import type { ScheduleWake } from '../schedules/schedules.ts';
 import { Schedules } from '../schedules/schedules.ts';
@@ -15,6 +16,7 @@ import type { NotifySettings } from './notifications.ts';
 export interface SchedulingParts extends ApplicationContext {
   readonly store: SqliteStore;
   readonly commands: CommandRunner;
+  readonly texts: TextSources;
   readonly owner: Owner;
   readonly notify: NotifySettings;
   readonly report: (what: string, data: Readonly<Record<string, unknown>>) => void;
@@ -36,6 +38,7 @@ export function createScheduling(parts: SchedulingParts): Scheduling {
   const schedules = new Schedules({
     ...parts,
     agents: { find: (name) => agents.find(name)?.profile },
+    refusalOfBudget: (definition, budget) => refusalOfStepBudgets(agents, definition, budget)?.message,
     claimed: () => store.recovery.claimedOccurrences(),
     all: () => store.recovery.schedules(),
   });

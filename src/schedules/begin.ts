@@ -1,4 +1,4 @@
-import type { OccurrenceId, RunId } from '../base/ids.ts';
+import type { OccurrenceId, RunId, SessionId } from '../base/ids.ts';
 import { idAs } from '../base/ids.ts';
 import type { Rule } from '../ledger/decision.ts';
 import { Draft } from '../ledger/decision.ts';
@@ -21,6 +21,8 @@ export interface Begin {
   readonly revision: number;
   readonly node: string;
   readonly workspace: PreparedWorkspace;
+  /** Of a schedule that runs a workflow: the workflow, as its file said it when it was made ready. */
+  readonly plan?: readonly PlannedMessage[];
 }
 
 /** `changed`: the schedule says something else by now, so all that was made ready is in doubt. `not`: it is skipped. */
@@ -41,18 +43,14 @@ export function* begin(command: Begin): Rule<Begun> {
     return draft.done<Begun>({ as: 'not' });
   }
   if (schedule.revision !== command.revision) return draft.done<Begun>({ as: 'changed' });
-  const conversation = yield* conversationOf(draft, schedule, occurrence, {
-    cwd: command.workspace.path,
-    node: command.node,
-  });
-  if ('reason' in conversation) {
-    yield* decide(draft, schedule, occurrence, { state: 'skipped', reason: conversation.reason });
+  const work = yield* workOf(draft, schedule, occurrence, command);
+  if ('reason' in work) {
+    yield* decide(draft, schedule, occurrence, { state: 'skipped', reason: work.reason });
     return draft.done<Begun>({ as: 'not' });
   }
   const runId = idAs('run', occurrence.id);
   const { project, name, definition } = schedule;
-  const plan = withOpening(definition.messages, conversation.opening);
-  const { sessionId } = conversation;
+  const { sessionId, plan } = work;
   const row = newRun({
     id: runId,
     project,
@@ -72,6 +70,24 @@ export function* begin(command: Begin): Rule<Begun> {
   draft.wake('run', runId);
   yield* decide(draft, schedule, occurrence, { state: 'ran', runId });
   return draft.done<Begun>({ as: 'ran', runId });
+}
+
+/** What is done, and in which conversation; the steps of a workflow have conversations of their own. Or why nothing is. */
+function* workOf(
+  draft: Draft,
+  schedule: Schedule,
+  occurrence: Occurrence,
+  { plan, workspace, node }: Begin,
+): Asking<
+  { readonly sessionId: SessionId; readonly plan: readonly PlannedMessage[] } | { readonly reason: string }
+> {
+  if (schedule.definition.workflow !== undefined) {
+    if (plan === undefined) throw new Error(`the workflow of ${occurrence.id} was not made ready`);
+    return { sessionId: null as never, plan };
+  }
+  const found = yield* conversationOf(draft, schedule, occurrence, { cwd: workspace.path, node });
+  if ('reason' in found) return found;
+  return { sessionId: found.sessionId, plan: withOpening(schedule.definition.messages, found.opening) };
 }
 
 /** Gives a claimed occurrence up. Harmless when it is not claimed any more. */

@@ -48,7 +48,9 @@ function open(
 ): SessionId {
   const id = idAs('session', occurrence.id);
   const { project, name: title, definition } = schedule;
-  const row = newSession({ id, project, agent: definition.agent, cwd, title, node, createdAt: draft.now });
+  const { agent } = definition;
+  if (agent === null) throw new Error(`schedule ${schedule.id} names no agent for its conversation`);
+  const row = newSession({ id, project, agent, cwd, title, node, createdAt: draft.now });
   draft.add({ do: 'insertSession', row });
   draft.tell({ type: 'session.state', rootId: null, sessionId: id, data: { state: row.state } });
   return id;

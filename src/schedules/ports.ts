@@ -4,8 +4,10 @@ import type { Owner } from '../base/lifetime.ts';
 import type { Occurrence } from '../ledger/occurrence.ts';
 import type { WorkspaceMode } from '../ledger/schedule-definition.ts';
 import type { LedgerStore } from '../ledger/store.ts';
-import type { CommandRunner } from '../runs/ports.ts';
+import type { Budget } from '../ledger/execution.ts';
+import type { CommandRunner, TextSources } from '../runs/ports.ts';
 import type { Stopping } from '../runs/stopping.ts';
+import type { WorkflowDefinition, WorkflowSource } from '../workflows/port.ts';
 import type { Workspaces } from '../workspaces/port.ts';
 
 /** What begins the runs of schedules. */
@@ -18,6 +20,14 @@ export interface SchedulesContext {
   readonly stopping: Pick<Stopping, 'cancelRun'>;
   readonly workspaces: Pick<Workspaces, 'prepare'>;
   readonly agents: ScheduledAgents;
+  readonly workflows: Pick<WorkflowSource, 'define'>;
+  /** What templates of the inputs of workflows may read. */
+  readonly texts: TextSources;
+  /** Why a workflow may not work within a budget, and its own, if so: which step uses an agent that does not tell what it uses. */
+  readonly refusalOfBudget: (
+    definition: WorkflowDefinition,
+    budget: Budget | undefined,
+  ) => string | undefined;
   /** What was being begun when the last server ended. */
   readonly claimed: () => Promise<readonly Occurrence[]>;
   /** Every schedule that is not removed. */

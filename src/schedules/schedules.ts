@@ -7,12 +7,16 @@ import type { Occurrence } from '../ledger/occurrence.ts';
 import type { ScheduleSession, WorkspaceMode } from '../ledger/schedule-definition.ts';
 import type { Schedule } from '../ledger/schedule.ts';
 import { fullName } from '../ledger/schedule.ts';
+import type { PlannedMessage } from '../ledger/session.ts';
 import type { PreparedWorkspace } from '../ledger/workspace.ts';
+import type { WorkflowCall } from '../ledger/graph.ts';
+import { rootPlan } from '../workflows/root-plan.ts';
 import { begin, giveUp } from './begin.ts';
 import { claim } from './claim.ts';
 import { materialise } from './materialise.ts';
 import type { SchedulesContext } from './ports.ts';
 import { Preconditions } from './preconditions.ts';
+import { defineWorkflow } from './scheduled-workflow.ts';
 
 /** A wake-up of a schedule or of an occurrence. */
 export type ScheduleWake = Wake & { readonly kind: 'schedule' | 'occurrence' };
@@ -105,7 +109,8 @@ export class Schedules {
       await store.decide(() => giveUp({ now: clock.now(), id, reason: prepared.reason }));
       return this.#preconditions.clear(occurrence, schedule.definition);
     }
-    const command = { id, revision: schedule.revision, node, workspace: prepared.workspace };
+    const { workspace, plan } = prepared;
+    const command = { id, revision: schedule.revision, node, workspace, ...(plan ? { plan } : {}) };
     const begun = await store.decide(() => begin({ ...command, now: clock.now() }));
     await this.#preconditions.clear(occurrence, schedule.definition);
     // By what it says now, from the beginning.
@@ -117,26 +122,50 @@ export class Schedules {
     occurrence: Occurrence,
     schedule: Schedule,
     signal: AbortSignal,
-  ): Promise<{ readonly workspace: PreparedWorkspace } | { readonly reason: string } | undefined> {
+  ): Promise<Ready | { readonly reason: string } | undefined> {
     const { definition } = schedule;
-    const agent = this.#context.agents.find(definition.agent);
-    if (!agent)
-      return { reason: `dispatch: no agent "${definition.agent}" is configured for ${fullName(schedule)}` };
+    const { agent: name } = definition;
+    const agent = name === null ? undefined : this.#context.agents.find(name);
+    if (name !== null && !agent)
+      return { reason: `dispatch: no agent "${name}" is configured for ${fullName(schedule)}` };
     const refused = await this.#preconditions.refusalOf(occurrence, definition, signal);
     if (signal.aborted) return undefined;
     if (refused !== undefined) return { reason: refused };
-    const how = definition.workspace ?? usualWorkspace(definition.session, agent.workspace);
+    const defined = await this.#define(occurrence, schedule);
+    if (defined !== undefined && 'reason' in defined) return defined;
+    const how = definition.workspace ?? usualWorkspace(definition.session, agent?.workspace);
     const runId = idAs('run', occurrence.id);
-    const wanted = { runId, name: schedule.name, how, cwd: definition.cwd };
-    const prepared = await this.#context.workspaces.prepare(wanted, signal);
+    const cwd = defined?.call.graph.settings.cwd ?? definition.cwd;
+    const prepared = await this.#context.workspaces.prepare({ runId, name: schedule.name, how, cwd }, signal);
     if (signal.aborted) return undefined;
-    return prepared.ok ? prepared : { reason: `dispatch: ${prepared.message}` };
+    if (!prepared.ok) return { reason: `dispatch: ${prepared.message}` };
+    const { workspace } = prepared;
+    if (!defined) return { workspace };
+    const { timeoutMs, retry } = definition.workflow ?? {};
+    return { workspace, plan: rootPlan(defined.call, { cwd: workspace.path, timeoutMs, retry }) };
+  }
+
+  /** The workflow that it runs, as its file says it now; undefined where it sends messages. */
+  async #define(
+    occurrence: Occurrence,
+    schedule: Schedule,
+  ): Promise<{ readonly call: WorkflowCall } | { readonly reason: string } | undefined> {
+    const { workflow } = schedule.definition;
+    if (workflow === undefined) return undefined;
+    const defined = await defineWorkflow(this.#context, workflow, schedule, occurrence);
+    return 'reason' in defined ? defined : { call: defined.definition.call };
   }
 
   async #owe(id: OccurrenceId, at: number): Promise<void> {
     const { store, clock } = this.#context;
     await store.decide(() => owing(clock.now(), 'occurrence', [id], at));
   }
+}
+
+/** What a run is begun with. `plan`: of a workflow; messages are in the definition. */
+interface Ready {
+  readonly workspace: PreparedWorkspace;
+  readonly plan?: readonly PlannedMessage[];
 }
 
 /** What the profile says, else a directory alone; a kept conversation has no directory of one run. */

@@ -9,7 +9,7 @@ import type {
   TurnId,
 } from '../base/ids.ts';
 import type { Execution, ExecutionKind, ExecutionState } from '../ledger/execution.ts';
-import type { StepRef } from '../ledger/graph.ts';
+import type { Graph, GraphStep, StepRef } from '../ledger/graph.ts';
 import type { Notice, NoticeState } from '../ledger/notice.ts';
 import type { Dispatch, DispatchState, Notification, Transition } from '../ledger/notification.ts';
 import type { Occurrence, OccurrenceState } from '../ledger/occurrence.ts';
@@ -35,6 +35,8 @@ export interface Views {
   runs(filter: RunFilter): Promise<Page<Run>>;
   /** A run with the executions of its messages, by index and attempt. */
   run(id: RunId): Promise<RunWithMessages | undefined>;
+  /** A workflow with a page of its steps and the attempts at each; undefined when this execution has no steps. */
+  graph(id: ExecutionId, page: StepPage): Promise<GraphView | undefined>;
   /** By project and name. */
   schedules(filter: ScheduleFilter): Promise<Page<Schedule>>;
   /** The occurrences of one schedule, those of the latest instants first; the cursor is an instant. */
@@ -110,7 +112,28 @@ export interface RunFilter extends Paging {
   readonly state?: Run['state'] | undefined;
   readonly sessionId?: SessionId | undefined;
   readonly scheduleId?: ScheduleId | undefined;
+  /** Only runs of the workflow of this name. */
+  readonly workflow?: { readonly name: string; readonly project?: string | undefined } | undefined;
 }
+
+/** Which steps of a workflow: so many behind this index. */
+export interface StepPage {
+  readonly from: number;
+  readonly limit: number;
+}
+
+/** A workflow with some of its steps, by index. `next`: the index of the step behind them, if there is one. */
+export interface GraphView {
+  readonly graph: Graph;
+  readonly total: number;
+  readonly steps: readonly GraphStep[];
+  /** By the index of the step, oldest first; the latest `attemptsShown` of each. */
+  readonly attempts: ReadonlyMap<number, readonly Execution[]>;
+  readonly next?: number;
+}
+
+/** How many attempts of one step are shown. */
+export const attemptsShown = 20;
 
 export interface ScheduleFilter extends Paging {
   readonly project?: string | undefined;

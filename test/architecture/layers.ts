@@ -60,7 +60,15 @@ export const places: readonly Place[] = [
   { path: 'notify', may: ['base', 'ledger', 'processes'] },
   {
     path: 'schedules',
-    may: ['base', 'ledger', 'runs', 'schedules/rule', 'schedules/templates.ts', 'workspaces/port.ts'],
+    may: [
+      'base',
+      'ledger',
+      'runs',
+      'workflows',
+      'schedules/rule',
+      'schedules/templates.ts',
+      'workspaces/port.ts',
+    ],
   },
   { path: 'launching', may: ['base', 'ledger', 'turns', 'workflows'] },
   {

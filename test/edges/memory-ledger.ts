@@ -9,6 +9,7 @@ import { toInstant } from '../../src/contract/text.ts';
 import type { ToolName } from '../../src/contract/tools.ts';
 import type { CallMeta, ToolAnswer } from '../../src/mcp/ports.ts';
 import { MemorySchedules } from './memory-schedules.ts';
+import { MemoryWorkflows } from './memory-workflows.ts';
 
 /** A call of a tool as the port saw it. */
 export interface SeenCall {
@@ -35,6 +36,7 @@ export class MemoryLedger {
   readonly events: Event[] = [];
   readonly runs = new Map<string, Run>();
   readonly schedules = new MemorySchedules();
+  readonly workflows = new MemoryWorkflows(this);
   state: 'recovering' | 'ready' | 'stopping' = 'ready';
   /** The tools that agents are shown. */
   allowedTools: readonly ToolName[] = [
@@ -55,6 +57,7 @@ export class MemoryLedger {
   /** Forgets schedules, runs and calls, and is ready again: for the next test on the same edge. */
   forget(): void {
     this.schedules.forget();
+    this.workflows.forget();
     this.runs.clear();
     this.calls.length = 0;
     this.state = 'ready';

@@ -19,6 +19,8 @@ export function memoryPorts(ledger: MemoryLedger, terminals: Terminals = new Ech
     ...commands(ledger),
     schedules: ledger.schedules,
     scheduleQueries: ledger.schedules,
+    workflows: ledger.workflows,
+    workflowQueries: ledger.workflows,
     waiting: { waitClosed: (id, { timeoutMs, signal }) => waitClosed(ledger, id, timeoutMs, signal) },
     feed: feed(ledger),
     access: access(ledger),

@@ -4,7 +4,7 @@ import { FreshIds } from '../../src/base/ids.ts';
 import { Owner } from '../../src/base/lifetime.ts';
 import type { VirtualClock } from '../../src/base/virtual-clock.ts';
 import { cancelRun } from '../../src/ledger/cancel.ts';
-import type { Rule } from '../../src/ledger/decision.ts';
+import type { Refusal, Rule } from '../../src/ledger/decision.ts';
 import { Draft } from '../../src/ledger/decision.ts';
 import type { Outcome } from '../../src/ledger/execution.ts';
 import type { Occurrence } from '../../src/ledger/occurrence.ts';
@@ -41,6 +41,8 @@ export interface WorldParts {
   /** What a precondition says; a promise that never resolves is one that hangs. Default: yes. */
   readonly precondition?: (command: string) => CommandEnd | Promise<CommandEnd>;
   readonly prepare?: SchedulesContext['workspaces']['prepare'];
+  /** Where workflows are defined. Default: there are none. */
+  readonly workflows?: SchedulesContext['workflows'];
 }
 
 /**
@@ -72,6 +74,12 @@ export class World {
       owner: this.owner,
       report: (what, data) => this.reports.push(`${what} ${JSON.stringify(data)}`),
       agents: { find: (name) => (name === 'demo' ? {} : undefined) },
+      workflows: parts.workflows ?? { define: async ({ workflow }) => noWorkflow(workflow) },
+      texts: {
+        variable: () => undefined,
+        readFile: async () => ({ ok: false, why: 'there is no such file' }),
+      },
+      refusalOfBudget: () => undefined,
       claimed: () => store.recovery.claimedOccurrences(),
       all: () => store.recovery.schedules(),
       workspaces: { prepare: parts.prepare ?? (async ({ how, cwd }) => shared(how, cwd)) },
@@ -287,4 +295,8 @@ function keyOf(wake: Pick<WakeRow, 'kind' | 'target'>): string {
 
 function earlier(known: WakeRow | undefined, wake: WakeRow): WakeRow {
   return known ? { ...wake, at: Math.min(known.at, wake.at) } : wake;
+}
+
+function noWorkflow(name: string): Refusal {
+  return { ok: false, code: 'NOT_FOUND', message: `There is no workflow ${name}.`, data: {} };
 }

@@ -3,6 +3,8 @@
 
 import { ask, followEvents, refresher } from './server.js';
 import { markCurrent, moveInTree, say, showAges, showEntries, showNoTree, showTree, view } from './show.js';
+import { showSteps } from './show-steps.js';
+import { viewOfSteps } from './steps.js';
 import { viewOfRun, viewOfTree } from './trees.js';
 import { attemptsOf, entriesOf, mergeRoots, missingRoots } from './work.js';
 
@@ -103,8 +105,9 @@ async function loadDetail() {
   const id = state.selected;
   if (id === '') return showNoTree('The newest sequence or message is shown here, live.');
   try {
-    const loaded = id.startsWith('run_') ? await loadRun(id) : viewOfTree(await loadTree(id));
+    const { steps, ...loaded } = id.startsWith('run_') ? await loadRun(id) : await loadRoot(id);
     if (id !== state.selected) return;
+    showSteps(steps);
     state.shownRoots = loaded.roots;
     showTree(loaded);
   } catch (error) {
@@ -117,7 +120,17 @@ async function loadRun(id) {
   const run = await ask(`/runs/${encodeURIComponent(id)}`);
   const wanted = attemptsOf(run).slice(-treesShown);
   const trees = await Promise.all(wanted.map(({ executionId }) => loadTree(executionId)));
-  return viewOfRun(run, new Map(trees.map((tree) => [tree.root, tree])));
+  const loaded = viewOfRun(run, new Map(trees.map((tree) => [tree.root, tree])));
+  return run.workflow ? { ...loaded, steps: viewOfSteps(run.workflow) } : loaded;
+}
+
+async function loadRoot(id) {
+  const tree = await loadTree(id);
+  const kind = tree.executions.find((each) => each.id === tree.root)?.kind;
+  const loaded = viewOfTree(tree);
+  if (kind !== 'workflow' && kind !== 'evaluation') return loaded;
+  const workflow = await ask(`/executions/${encodeURIComponent(tree.root)}/workflow`);
+  return { ...loaded, steps: viewOfSteps(workflow) };
 }
 
 async function loadTree(id) {

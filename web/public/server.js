@@ -13,9 +13,20 @@ export function now() {
 }
 
 /** A JSON answer. Throws an error whose `status` is that of a refusal; without one, no answer came. */
-export async function ask(path) {
+export function ask(path) {
+  return request(path, {});
+}
+
+/** Sends a JSON body; answers and throws as `ask` does. */
+export function tell(path, body) {
+  const headers = { 'content-type': 'application/json' };
+  return request(path, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+async function request(path, { headers = {}, ...rest }) {
   const response = await fetch(`/api/v1${path}`, {
-    headers: { accept: 'application/json' },
+    ...rest,
+    headers: { accept: 'application/json', ...headers },
     signal: AbortSignal.timeout(answerMs),
   });
   const date = Date.parse(response.headers.get('date') ?? '');

@@ -127,7 +127,8 @@ function updateHolder(item, holding) {
   setAge(age, holding.since, undefined, holding.until);
 }
 
-function addParts(element) {
+/** The parts of a row, to be filled. */
+export function addParts(element) {
   const symbol = make('span', 'symbol');
   symbol.setAttribute('aria-hidden', 'true');
   const state = make('span', 'state');
@@ -135,13 +136,14 @@ function addParts(element) {
   element.append(symbol, make('span', 'name'), state, make('span', 'more'));
 }
 
-function fill(element, { shown, words = shown, title, place, since, ended, remarks }) {
+/** Fills the parts of a row. */
+export function fill(element, { shown, words = shown, title, place, since, ended, until, remarks }) {
   element.dataset.state = shown;
   const [symbol, name, state, more] = element.children;
   symbol.textContent = signs[shown] ?? '·';
   name.replaceChildren(...titleParts(title, place));
   state.firstElementChild.textContent = words;
-  setAge(state.lastElementChild, since, ended);
+  setAge(state.lastElementChild, since, ended, until);
   more.replaceChildren(...remarks.flatMap((text, index) => [index > 0 ? ' · ' : '', bdi(text)]));
 }
 
@@ -171,7 +173,7 @@ function showAge(element) {
  * Gives a list one element for each row, in order. An element belongs to its id, so that focus and scroll position
  * survive; one whose row is as before is not touched, so that thousands of rows stay usable.
  */
-function sync(list, rows, create, update) {
+export function sync(list, rows, create, update) {
   const ids = new Set(rows.map(({ id }) => id));
   const known = new Map();
   for (const element of [...list.children]) {
@@ -217,7 +219,8 @@ function levelOf(item) {
   return Number(item.getAttribute('aria-level'));
 }
 
-function make(name, className) {
+/** A new element. */
+export function make(name, className) {
   const element = document.createElement(name);
   element.className = className;
   return element;

@@ -1,34 +1,59 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { basename, extname, resolve } from 'node:path';
+import { StemmaError } from '../../base/errors.ts';
 import type { StemmaClient } from '../../client/stemma-client.ts';
 import type { RunFile } from '../../contract/run-file.ts';
+import type { WorkflowRunBody } from '../../contract/workflow.ts';
 import { withPlaces } from '../config-file.ts';
 import type { CliContext } from '../context.ts';
 import { reportEnd, showLive } from '../live-view.ts';
 import { lookFirst } from '../look-first.ts';
 import { loadRunFile } from '../run-file.ts';
+import { isWorkflowText, readRunnable } from '../runnable-file.ts';
+import { plainLine } from '../text.ts';
 import { triggerAndWait } from '../triggered-run.ts';
-import { type Registrar, requiredText } from '../verb.ts';
+import { defined, type Options, type Registrar, requiredText, textOf } from '../verb.ts';
+import { inputsOf } from '../workflow-inputs.ts';
 
-/** `stemma run FILE | SCHEDULE`: in the foreground, shown live, until the run has ended. */
+/** `stemma run FILE | SCHEDULE | WORKFLOW`: in the foreground, shown live, until the run has ended. */
 export function addRunVerb({ program, verb }: Registrar): void {
   program
     .command('run')
-    .description('run a YAML file of messages, or a schedule, in the foreground; exit code = outcome')
-    .argument('<file>', 'a run file ("stemma init" writes an example), or the name of a schedule')
+    .description(
+      'run a YAML file of messages or of steps, a schedule or a workflow, in the foreground; exit code = outcome',
+    )
+    .argument(
+      '<file>',
+      'a file ("stemma init" writes an example), or the name of a schedule or of a workflow',
+    )
+    .option(
+      '--group <name>',
+      'of a workflow: one of its groups of variables (else each of them, side by side)',
+    )
+    .option(
+      '--input <name=value>',
+      'of a workflow: the value of an input; give it again for the next one',
+      collected,
+    )
+    .option('--no-evaluation', 'of a workflow: without the evaluation that it declares')
     .action(verb(run));
 }
 
-async function run(context: CliContext, args: readonly unknown[]): Promise<number> {
+function collected(text: string, before: string[] = []): string[] {
+  return [...before, text];
+}
+
+type Begin = (client: StemmaClient, signal: AbortSignal) => Promise<string>;
+
+async function run(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
   const named = requiredText(args[0], 'file');
   // A mistake in a file is told also where no server runs.
-  const body = isFile(context, named) ? await loadRunFile(named, context.deps.cwd) : undefined;
+  const begin = isFile(context, named)
+    ? await runOfFile(context, named, options)
+    : runOfName(context, named, options);
   const client = await context.connect();
   const end = await context.interruptible(async (signal) => {
-    const id = body
-      ? await runOfFile(context, client, named, body)
-      : await runOfSchedule(context, client, named, signal);
-    const target = { kind: 'run', id } as const;
+    const target = { kind: 'run', id: await begin(client, signal) } as const;
     return { target, ...(await showLive(context, client, target, { signal, goesOn: true })) };
   });
   const exitCode = reportEnd(context, end.target, end);
@@ -41,7 +66,20 @@ function isFile({ deps }: CliContext, named: string): boolean {
   return /\.ya?ml$/i.test(named) || existsSync(resolve(deps.cwd, named));
 }
 
-async function runOfFile(
+async function runOfFile(context: CliContext, file: string, options: Options): Promise<Begin> {
+  const path = resolve(context.deps.cwd, file);
+  const text = await readRunnable(path, file);
+  if (!isWorkflowText(text)) {
+    refuseWorkflowOptions(options, `${plainLine(file)} has messages, and no steps`);
+    const body = await loadRunFile(file, context.deps.cwd);
+    return (client) => sendMessages(context, client, file, body);
+  }
+  const body = { ...workflowBody(options), cwd: context.deps.cwd, file: { path, text } };
+  return (client) =>
+    withPlaces(path, () => sendWorkflow(context, client, basename(path, extname(path)), body), file);
+}
+
+async function sendMessages(
   context: CliContext,
   client: StemmaClient,
   file: string,
@@ -49,23 +87,65 @@ async function runOfFile(
 ): Promise<string> {
   // A profile that comes with the file goes before one of the same name.
   if (body.agents?.[body.agent] === undefined) await lookFirst(context, client, body.agent);
-  const { runId } = await withPlaces(
-    resolve(context.deps.cwd, file),
-    () => client.call('createRun', { body }),
-    file,
-  );
-  if (context.isJson) context.document({ event: 'started', runId });
-  else context.talk(`run ${runId}`);
+  const path = resolve(context.deps.cwd, file);
+  const { runId } = await withPlaces(path, () => client.call('createRun', { body }), file);
+  sayBegun(context, runId);
   return runId;
 }
 
-async function runOfSchedule(
+function runOfName(context: CliContext, name: string, options: Options): Begin {
+  return async (client, signal) => {
+    const schedule = await client.call('getSchedule', { id: name, signal }).catch(noneFound);
+    if (!schedule) return sendWorkflow(context, client, name, workflowBody(options)).catch(neither(name));
+    refuseWorkflowOptions(options, `${plainLine(name)} is a schedule, which says these itself`);
+    const { agent } = schedule.definition;
+    if (agent !== undefined && schedule.definition.workflow === undefined)
+      await lookFirst(context, client, agent);
+    return triggerAndWait(context, client, name, signal);
+  };
+}
+
+async function sendWorkflow(
   context: CliContext,
   client: StemmaClient,
-  name: string,
-  signal: AbortSignal,
+  id: string,
+  body: Partial<WorkflowRunBody>,
 ): Promise<string> {
-  const { definition } = await client.call('getSchedule', { id: name, signal });
-  await lookFirst(context, client, definition.agent);
-  return triggerAndWait(context, client, name, signal);
+  const { runId } = await client.call('runWorkflow', { id, body });
+  sayBegun(context, runId);
+  return runId;
+}
+
+function sayBegun(context: CliContext, runId: string): void {
+  if (context.isJson) context.document({ event: 'started', runId });
+  else context.talk(`run ${runId}`);
+}
+
+function workflowBody(options: Options): Pick<WorkflowRunBody, 'group' | 'inputs' | 'evaluation'> {
+  return defined({
+    group: textOf(options['group']),
+    inputs: inputsOf(options['input']),
+    evaluation: options['evaluation'] === false ? false : undefined,
+  });
+}
+
+function refuseWorkflowOptions(options: Options, why: string): void {
+  const given = Object.keys(workflowBody(options));
+  if (given.length === 0) return;
+  const message = `--group, --input and --no-evaluation are for workflows: ${why}.`;
+  throw new StemmaError('INVALID_INPUT', message, { given });
+}
+
+function noneFound(thrown: unknown): undefined {
+  if (thrown instanceof StemmaError && thrown.code === 'NOT_FOUND') return undefined;
+  throw thrown;
+}
+
+/** What is neither of the two is told as such: the server was asked for a workflow only. */
+function neither(name: string): (thrown: unknown) => never {
+  return (thrown) => {
+    if (!(thrown instanceof StemmaError) || thrown.code !== 'NOT_FOUND') throw thrown;
+    const message = `There is no schedule "${plainLine(name)}" ("stemma schedule ls"), and: ${thrown.message}`;
+    throw new StemmaError('NOT_FOUND', message, { id: name });
+  };
 }

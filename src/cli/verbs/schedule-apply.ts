@@ -70,7 +70,7 @@ function adviseRestart(context: CliContext, read: ScheduleFile, thrown: unknown)
 function describedBy({ config, schedules = {} }: ScheduleFile): Set<string> {
   const { agents = {}, notify: targets = {} } = config;
   const found = Object.entries(schedules).flatMap(([name, { agent, notify = [] }]) => [
-    ...(agent in agents ? [['schedules', name, 'agent']] : []),
+    ...(agent !== undefined && agent in agents ? [['schedules', name, 'agent']] : []),
     ...notify.flatMap((target, index) => (target in targets ? [['schedules', name, 'notify', index]] : [])),
   ]);
   return new Set(found.map(joinPath));

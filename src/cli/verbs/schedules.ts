@@ -11,6 +11,7 @@ import {
   lastRunCell,
   occurrenceCell,
   ruleWords,
+  doneWords,
   runCell,
   stateCell,
 } from '../schedule-words.ts';
@@ -103,7 +104,7 @@ async function show(context: CliContext, args: readonly unknown[]): Promise<numb
 
 function shownLines(item: Schedule, now: number): string[] {
   const { definition, paused, next } = item;
-  const { timezone, agent, cwd, session, overlap, catchUp, messages } = definition;
+  const { timezone, agent, cwd, session, overlap, catchUp, messages = [], workflow } = definition;
   const why = paused?.reason === undefined ? '' : `: ${plainLine(paused.reason)}`;
   const since = paused ? ` since ${instantWords(paused.since, timezone)}${why}` : '';
   const fields: [string, string | undefined][] = [
@@ -111,9 +112,11 @@ function shownLines(item: Schedule, now: number): string[] {
     ['when', ruleWords(definition)],
     ['next', next && nextWords(next, item, now)],
     ['last run', lastRunCell(item, now).text],
-    ['agent', plainLine(agent)],
+    ['workflow', workflow && workflowWords(workflow)],
+    ['inputs', workflow && inputWords(workflow.inputs)],
+    ['agent', agent && plainLine(agent)],
     ['directory', plainLine(cwd)],
-    ['session', session.mode],
+    ['session', session?.mode],
     ['only if', definition.onlyIf && plainLine(definition.onlyIf)],
     ['overlap', overlap],
     ['catch-up', `${catchUp.policy}, within ${formatDuration(catchUp.window)}`],
@@ -130,10 +133,27 @@ function shownLines(item: Schedule, now: number): string[] {
   ];
 }
 
+function workflowWords({ name, group, evaluation, timeout, retry }: SaidWorkflow): string {
+  const more = [
+    evaluation === false ? 'not evaluated' : '',
+    timeout === undefined ? '' : `within ${formatDuration(timeout)}`,
+    retry === undefined ? '' : `tried ${retry.max + 1} times at most`,
+  ].filter((part) => part !== '');
+  const title = group === undefined ? name : `${name} (${group})`;
+  return plainLine([title, ...more].join(', '));
+}
+
+function inputWords(inputs: SaidWorkflow['inputs'] = {}): string | undefined {
+  const words = Object.entries(inputs).map(([name, value]) => `${name}=${String(value)}`);
+  return words.length === 0 ? undefined : plainLine(words.join(', '));
+}
+
 function nextWords(next: string, { paused, definition }: Schedule, now: number): string {
   const skipped = paused ? ', skipped while it is paused' : '';
   return `${instantWords(next, definition.timezone)} (${distanceWords(Date.parse(next), now)}${skipped})`;
 }
+
+type SaidWorkflow = NonNullable<Schedule['definition']['workflow']>;
 
 async function occurrences(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
   const client = await context.connect();
@@ -158,22 +178,15 @@ async function runs(context: CliContext, args: readonly unknown[], options: Opti
   const { definition } = await client.call('getSchedule', { id });
   const page = await client.call('listScheduleRuns', { id, query: defined(pagingOf(options)) });
   const rows = page.items.map((item) => runRow(item, definition.timezone));
-  return printPage(
-    context,
-    page,
-    ['RUN', 'INSTANT', 'STATE', 'MESSAGES', 'TOOK'],
-    rows,
-    'It has not run yet.',
-  );
+  return printPage(context, page, ['RUN', 'INSTANT', 'STATE', 'DONE', 'TOOK'], rows, 'It has not run yet.');
 }
 
 function runRow(item: Run, zone: string): Cell[] {
-  const { id, instant, messages, createdAt, endedAt } = item;
-  const closed = messages.filter(({ attempts }) => attempts.at(-1)?.closed === true).length;
+  const { id, instant, createdAt, endedAt } = item;
   const took =
     createdAt === undefined || endedAt === undefined
       ? ''
       : formatDuration(Date.parse(endedAt) - Date.parse(createdAt));
   const at = instant === undefined ? '' : instantWords(instant, zone);
-  return [id, at, runCell(item), `${closed} of ${messages.length}`, took];
+  return [id, at, runCell(item), doneWords(item), took];
 }

@@ -1,37 +1,54 @@
+import { StemmaError } from '../../base/errors.ts';
 import type { StemmaClient } from '../../client/stemma-client.ts';
 import type { Run } from '../../contract/run.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { reportEnd, showLive } from '../live-view.ts';
 import { plainLine } from '../text.ts';
-import { numberOf, type Options, type Registrar, requiredText, wholeNumber } from '../verb.ts';
+import { type Options, type Registrar, requiredText } from '../verb.ts';
 
-/** `stemma rerun RUN --from N` and `stemma resume RUN`: a run that stands still goes on. */
+/** `stemma rerun RUN --from PLACE` and `stemma resume RUN`: a run that stands still goes on. */
 export function addStandingRunVerbs({ program, verb }: Registrar): void {
+  const from = 'the number of a message, the first is 1; of a run of a workflow, the name of a step';
+  const only = 'of a workflow: that step alone';
   const follows = 'show it live until it has ended; exit code = outcome';
   program
     .command('rerun')
-    .description('send the messages of a run that has ended once more, from one of them on')
+    .description('do a run that has ended once more, from one of its messages or steps on')
     .argument('<run>', 'a run; the beginning of an id is enough')
-    .requiredOption('--from <number>', 'the message to begin with; the first is 1', wholeNumber(1, 1_000))
+    .requiredOption('--from <place>', from)
+    .option('--only', only)
     .option('-f, --follow', follows)
     .action(verb(rerun));
   program
     .command('resume')
-    .description('go on with a run: from the message that failed or was not sent, past a back-off or a limit')
+    .description(
+      'go on with a run: from what failed or was not begun, past a back-off or a limit; steps that succeeded are kept',
+    )
     .argument('<run>', 'a run; the beginning of an id is enough')
+    .option('--from <place>', `${from}; then it is as rerun`)
+    .option('--only', only)
     .option('-f, --follow', follows)
     .action(verb(resume));
 }
 
 async function rerun(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
-  const number = numberOf(options['from']) ?? 1;
+  const from = placeOf(requiredText(options['from'], 'place'));
+  const only = options['only'] === true ? { only: true } : {};
   const client = await context.connect();
   const id = requiredText(args[0], 'run');
-  return goesOn(context, client, await client.call('rerunRun', { id, body: { from: number - 1 } }), options);
+  return goesOn(context, client, await client.call('rerunRun', { id, body: { from, ...only } }), options);
+}
+
+/** Messages are counted from 1 by people; what is no number is the name of a step. */
+function placeOf(text: string): number | string {
+  return /^[1-9]\d{0,3}$/.test(text) ? Number(text) - 1 : text;
 }
 
 async function resume(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
+  if (options['from'] !== undefined) return rerun(context, args, options);
+  if (options['only'] === true)
+    throw new StemmaError('INVALID_INPUT', '--only needs --from STEP: the step that is done alone.');
   const client = await context.connect();
   const id = requiredText(args[0], 'run');
   return goesOn(context, client, await client.call('resumeRun', { id, body: {} }), options);

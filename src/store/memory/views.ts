@@ -23,6 +23,7 @@ import type {
 } from '../views.ts';
 import { notificationCursor, notificationPlace } from '../views.ts';
 import { answerFrom } from './answer.ts';
+import { graphOf, runOf } from './graph-view.ts';
 import type { MemoryState } from './state.ts';
 
 type Reading = <T>(query: () => T) => Promise<T>;
@@ -73,20 +74,13 @@ export function memoryViews(state: MemoryState, read: Reading): Views {
             fits(filter.project, row.project) &&
             fits(filter.state, row.state) &&
             fits(filter.sessionId, row.sessionId) &&
-            fits(filter.scheduleId, row.scheduleId),
+            fits(filter.scheduleId, row.scheduleId) &&
+            fits(filter.workflow?.name, row.plan[0]?.workflow?.workflow) &&
+            fits(filter.workflow?.project, row.plan[0]?.workflow?.graph.project),
         ),
       ),
-    run: (id) =>
-      read(() => {
-        const run = state.rows('run').get(id);
-        const sent = [...state.rows('execution').values()].filter(
-          (row) => row.runId === id && row.kind === 'message',
-        );
-        const messages = sent.sort(
-          (a, b) => Number(a.runIndex) - Number(b.runIndex) || a.attempt - b.attempt,
-        );
-        return run && { run, messages };
-      }),
+    run: (id) => read(() => runOf(state, id)),
+    graph: (id, page) => read(() => graphOf(state, id, page)),
     schedules: (filter) => read(() => schedulesOf(state, filter)),
     occurrences: (filter) => read(() => occurrencesOf(state, filter)),
     notifications: (filter) => read(() => notificationsOf(state, filter)),

@@ -119,12 +119,21 @@ function runLists(db: Database, tables: SqliteTables): Lists['runs'] {
   const ofSchedule = paged(
     'SELECT id, project, state, session_id FROM runs WHERE schedule_id = ? AND id < ?',
   );
+  const ofWorkflow = paged(`
+    SELECT id, project, state, session_id FROM runs INDEXED BY runs_workflow
+    WHERE plan ->> '$[0].workflow.workflow' = ? AND id < ?`);
   return (filter) => {
-    const { project, state, sessionId, scheduleId } = filter;
+    const { project, state, sessionId, scheduleId, workflow } = filter;
     const values = [project, state, sessionId];
+    if (workflow !== undefined)
+      return ofWorkflow([workflow.name], values, filter, (run) => isRunOf(run, workflow.project));
     if (scheduleId !== undefined) return ofSchedule([scheduleId], values, filter);
     return (state === 'running' ? running : all)([], values, filter);
   };
+}
+
+function isRunOf({ plan }: Run, project: string | undefined): boolean {
+  return project === undefined || plan[0]?.workflow?.graph.project === project;
 }
 
 function liveRootList(db: Database, tables: SqliteTables): Lists['liveRoots'] {

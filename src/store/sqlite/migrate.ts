@@ -14,6 +14,7 @@ import { closedWorkflowsSchema } from './migrations/0010-closed-workflows.ts';
 import { batchesSchema } from './migrations/0011-batches.ts';
 import { openScriptsSchema } from './migrations/0012-open-scripts.ts';
 import { rowsSchema } from './migrations/0013-rows.ts';
+import { runsOfWorkflowsSchema } from './migrations/0014-runs-of-workflows.ts';
 
 /** One step of the schema. Steps are only ever appended; one that was released is never edited. */
 export interface Migration {
@@ -36,6 +37,7 @@ export const migrations: readonly Migration[] = [
   { name: '0011-batches', sql: batchesSchema },
   { name: '0012-open-scripts', sql: openScriptsSchema },
   { name: '0013-rows', sql: rowsSchema },
+  { name: '0014-runs-of-workflows', sql: runsOfWorkflowsSchema },
 ];
 
 interface Applied {

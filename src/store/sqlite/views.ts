@@ -3,6 +3,7 @@ import type { StepRef } from '../../ledger/graph.ts';
 import type { EventLog, IdOf, RecoveryViews, Views } from '../views.ts';
 import type { Database } from './driver.ts';
 import type { EventStatements } from './event-statements.ts';
+import { graphView } from './graph-views.ts';
 import { lists, liveSessionIds } from './list-views.ts';
 import { notificationList } from './notification-views.ts';
 import { scheduleLists } from './schedule-views.ts';
@@ -18,12 +19,13 @@ export function sqliteViews(db: Database, tables: SqliteTables, read: Reading): 
   const schedules = scheduleLists(db, tables);
   const notifications = notificationList(db, tables);
   const tree = treeView(db, tables);
+  const graph = graphView(db, tables);
   const queue = db.prepare(`
     SELECT json_group_array(execution_id) FROM (
       SELECT execution_id FROM inputs WHERE session_id = ? ORDER BY position, execution_id)`);
   const messages = db.prepare(`
     SELECT json_group_array(id) FROM (
-      SELECT id FROM executions WHERE run_id = ? AND kind = 'message' ORDER BY run_index, attempt)`);
+      SELECT id FROM executions WHERE run_id = ? AND kind IN ('message', 'workflow', 'evaluation') ORDER BY run_index, attempt)`);
   return {
     executions: (filter) => read(() => list.executions(filter)),
     tree: (rootId, options) => read(() => tree(rootId, options)),
@@ -37,6 +39,7 @@ export function sqliteViews(db: Database, tables: SqliteTables, read: Reading): 
         const run = tables.runs.get(id);
         return run && { run, messages: tables.executions.all(messages.json([id]) as string[]) };
       }),
+    graph: (id, page) => read(() => graph(id, page)),
     schedules: (filter) => read(() => schedules.schedules(filter)),
     occurrences: (filter) => read(() => schedules.occurrences(filter)),
     notifications: (filter) => read(() => notifications(filter)),

@@ -1,0 +1,192 @@
+import type { StemmaClient } from '../../client/stemma-client.ts';
+import type { Run } from '../../contract/run.ts';
+import type { Workflow, WorkflowStep, WorkflowView } from '../../contract/workflow.ts';
+import type { CliContext } from '../context.ts';
+import { formatDuration } from '../durations.ts';
+import { exitCodes } from '../exit.ts';
+import { reportEnd, showLive } from '../live-view.ts';
+import { doneWords, runCell } from '../schedule-words.ts';
+import { questionOf, signOfStep, stepCountWords, stepStateWords } from '../step-words.ts';
+import { type Cell, printPage, tableLines } from '../table.ts';
+import { plainLine } from '../text.ts';
+import {
+  defined,
+  numberOf,
+  type Options,
+  type Registrar,
+  requiredText,
+  textOf,
+  wholeNumber,
+} from '../verb.ts';
+import { inputsOf } from '../workflow-inputs.ts';
+
+/** `stemma workflow ls | run | runs | show`. */
+export function addWorkflowVerbs({ program, verb }: Registrar): void {
+  const group = program
+    .command('workflow')
+    .description('steps that depend on each other: what there is, running it, and what became of it');
+  group
+    .command('ls')
+    .description('list the workflows of the server, with their steps, groups and inputs')
+    .option('--project <name>', 'only those of this project')
+    .action(verb(list));
+  group
+    .command('run')
+    .description('begin a run of a workflow, as its file says it now')
+    .argument('<name>', 'the workflow: its name, or project/name')
+    .option('--group <name>', 'one of its groups of variables (else each of them, side by side)')
+    .option('--input <name=value>', 'the value of an input; give it again for the next one', collected)
+    .option('--no-evaluation', 'without the evaluation that it declares')
+    .option('-w, --wait', 'show it live until it has ended; exit code = outcome')
+    .action(verb(run));
+  group
+    .command('runs')
+    .description('the runs of a workflow, newest first')
+    .argument('<name>', 'the workflow: its name, or project/name')
+    .option('--limit <n>', 'how many at most', wholeNumber(1, 500))
+    .option('--cursor <cursor>', 'go on behind an earlier list')
+    .action(verb(runs));
+  group
+    .command('show')
+    .description('the steps of a workflow that was run: where each is, why, and where its record lies')
+    .argument('<id>', 'a run, or the execution of a workflow; the beginning of an id is enough')
+    .action(verb(show));
+}
+
+function collected(text: string, before: string[] = []): string[] {
+  return [...before, text];
+}
+
+async function list(context: CliContext, _args: readonly unknown[], options: Options): Promise<number> {
+  const client = await context.connect();
+  const page = await client.call('listWorkflows', {
+    query: defined({ project: textOf(options['project']) }),
+  });
+  const heading = ['NAME', 'STEPS', 'GROUPS', 'INPUTS', 'WHAT IT DOES'];
+  const empty = 'There is no workflow. Write one into workflows/NAME.yaml, beside stemma.yaml.';
+  return printPage(context, page, heading, page.items.map(workflowRow), empty);
+}
+
+function workflowRow(item: Workflow): Cell[] {
+  const { project, name, description = '', steps, groups, inputs, problems = [] } = item;
+  const words = Object.entries(inputs).map(([input, { required }]) => (required ? input : `[${input}]`));
+  const first = problems[0];
+  const what = first === undefined ? description : `cannot be run: ${first}`;
+  return [
+    plainLine(`${project}/${name}`),
+    String(steps.length),
+    plainLine(groups.join(', ')),
+    plainLine(words.join(' ')),
+    plainLine(what),
+  ];
+}
+
+async function run(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
+  const id = requiredText(args[0], 'name');
+  const body = defined({
+    group: textOf(options['group']),
+    inputs: inputsOf(options['input']),
+    evaluation: options['evaluation'] === false ? false : undefined,
+  });
+  const client = await context.connect();
+  const { runId } = await client.call('runWorkflow', { id, body });
+  if (options['wait'] === true) return watchRun(context, client, runId);
+  if (context.isJson) context.document({ runId });
+  else context.data(`run ${runId}`);
+  return exitCodes.ok;
+}
+
+/** Shows a run that was begun until it has ended; answers the exit code of its outcome. */
+export async function watchRun(context: CliContext, client: StemmaClient, runId: string): Promise<number> {
+  const target = { kind: 'run', id: runId } as const;
+  if (context.isJson) context.document({ event: 'started', runId });
+  else context.talk(`run ${runId}`);
+  const end = await context.interruptible((signal) =>
+    showLive(context, client, target, { signal, goesOn: true }),
+  );
+  return reportEnd(context, target, end);
+}
+
+async function runs(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
+  const client = await context.connect();
+  const id = requiredText(args[0], 'name');
+  const query = defined({ limit: numberOf(options['limit']), cursor: textOf(options['cursor']) });
+  const page = await client.call('listWorkflowRuns', { id, query });
+  const now = context.deps.clock.now();
+  const rows = page.items.map((item) => runRow(item, now));
+  const heading = ['RUN', 'BEGAN', 'GROUP', 'STATE', 'DONE', 'TOOK'];
+  return printPage(context, page, heading, rows, 'It has not run yet.');
+}
+
+function runRow(item: Run, now: number): Cell[] {
+  const { id, createdAt, endedAt, workflow } = item;
+  const began = createdAt === undefined ? undefined : Date.parse(createdAt);
+  const ago = began === undefined ? '' : `${formatDuration(now - began)} ago`;
+  const took =
+    began === undefined || endedAt === undefined ? '' : formatDuration(Date.parse(endedAt) - began);
+  return [id, ago, plainLine(workflow?.group ?? ''), runCell(item), doneWords(item), took];
+}
+
+async function show(context: CliContext, args: readonly unknown[]): Promise<number> {
+  const client = await context.connect();
+  const id = requiredText(args[0], 'id');
+  const view = id.startsWith('run_')
+    ? (await client.call('getRun', { id })).workflow
+    : await client.call('getWorkflowOf', { id });
+  if (context.isJson) {
+    context.document(view ?? null);
+    return view ? exitCodes.ok : exitCodes.notFound;
+  }
+  if (!view) {
+    context.talk(`${id} is no run of a workflow; stemma tree ${id} shows what it is.`);
+    return exitCodes.notFound;
+  }
+  for (const line of headLines(view)) context.data(line);
+  const rows = view.steps.map((step) => stepRow(context, step));
+  context.lines(tableLines(['STEP', 'TYPE', 'STATE', 'TRIES', 'TOOK', 'WHY'], rows, context.style().columns));
+  if (view.nextCursor !== undefined)
+    context.talk(`There are more steps: GET /executions/ID/workflow?cursor=${view.nextCursor}`);
+  return exitCodes.ok;
+}
+
+function headLines(view: WorkflowView): string[] {
+  const { name, group, state = 'not begun', outcome, outcomeCode, counts, directory, executionId } = view;
+  const code = outcomeCode === undefined ? '' : ` (${plainLine(outcomeCode)})`;
+  const title = group === undefined ? name : `${name} (${group})`;
+  const head = `${plainLine(title)}: ${outcome ?? state}${code}; ${stepCountWords(counts)} ended`;
+  return [
+    executionId === undefined ? head : `${head}; ${executionId}`,
+    ...(directory === undefined ? [] : [`record: ${plainLine(directory)}`]),
+  ];
+}
+
+function stepRow(context: CliContext, step: WorkflowStep): Cell[] {
+  const { name, type, state, tries, attempts } = step;
+  const now = context.deps.clock.now();
+  const sign = signOfStep(step, context.signs);
+  return [
+    plainLine(name),
+    type,
+    { ...sign, text: `${sign.text} ${state}` },
+    tries === 0 ? '' : String(tries),
+    tookWords(attempts.at(-1), now),
+    whyWords(step, now),
+  ];
+}
+
+function tookWords(attempt: WorkflowStep['attempts'][number] | undefined, now: number): string {
+  if (attempt?.startedAt === undefined) return '';
+  const end = attempt.endedAt === undefined ? now : Date.parse(attempt.endedAt);
+  return formatDuration(end - Date.parse(attempt.startedAt));
+}
+
+function whyWords(step: WorkflowStep, now: number): string {
+  const asking = questionOf(step);
+  if (asking?.waiting)
+    return `asks: ${plainLine(asking.waiting.text ?? '')} (stemma answer ${asking.executionId})`;
+  const error = step.attempts.at(-1)?.error;
+  const words = stepStateWords(step, now);
+  const why = words === step.state ? '' : words.replace(`${step.state}: `, '');
+  if (step.state === 'failed' && error) return plainLine(error.message);
+  return why;
+}

@@ -1,0 +1,60 @@
+import type { Budget } from '../ledger/execution.ts';
+import type { WorkflowCall } from '../ledger/graph.ts';
+import type { Retry } from '../ledger/planned-message.ts';
+import { defaultTimeoutMs } from '../ledger/registration.ts';
+import type { PlannedMessage } from '../ledger/session.ts';
+
+/** What is said of a run of a workflow beside the workflow. */
+export interface RootOptions {
+  /** Where it works, as it was made ready; absolute. */
+  readonly cwd: string;
+  /** Absent: as the file says. */
+  readonly timeoutMs?: number | undefined;
+  readonly retry?: Retry | undefined;
+}
+
+/**
+ * The plan of a run of a workflow: the workflow, and behind it the evaluation that it declares, which begins when the
+ * workflow is closed, also when that has failed.
+ */
+export function rootPlan(call: WorkflowCall, options: RootOptions): PlannedMessage[] {
+  const { evaluation, cwd } = call.graph.settings;
+  const work: PlannedMessage = {
+    ...entryOf(workflowTitle(call), inDirectory(call, options.cwd), options.timeoutMs),
+    onFailure: evaluation ? 'continue' : 'stop',
+    ...(options.retry === undefined ? {} : { retry: options.retry }),
+  };
+  if (!evaluation) return [work];
+  // One that says where it works stays there.
+  const place = evaluation.graph.settings.cwd === cwd ? options.cwd : evaluation.graph.settings.cwd;
+  const name = `evaluation ${evaluation.workflow}`;
+  return [work, entryOf(name, inDirectory(evaluation, place))];
+}
+
+/** How people call a workflow that is launched: `workflow nightly (eu)`. */
+export function workflowTitle({ workflow, group }: Pick<WorkflowCall, 'workflow' | 'group'>): string {
+  return `workflow ${workflow}${group === null ? '' : ` (${group})`}`;
+}
+
+function entryOf(text: string, call: WorkflowCall, timeoutMs?: number): PlannedMessage {
+  return {
+    text,
+    timeoutMs: timeoutMs ?? call.timeoutMs ?? defaultTimeoutMs,
+    onFailure: 'stop',
+    join: 'own',
+    check: null,
+    background: 'wait',
+    ...budgetOf(call.budget),
+    workflow: call,
+  };
+}
+
+function budgetOf(budget: Budget | null): { readonly budget?: Budget } {
+  return budget === null ? {} : { budget };
+}
+
+/** The same in another directory; what scores it is an entry of its own. */
+function inDirectory(call: WorkflowCall, cwd: string): WorkflowCall {
+  const settings = { ...call.graph.settings, cwd, evaluation: null };
+  return { ...call, graph: { ...call.graph, settings } };
+}
