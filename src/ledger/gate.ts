@@ -1,6 +1,8 @@
+import type { Json } from '../base/json.ts';
 import type { Execution, Failure, Outcome } from './execution.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
+import { plannedAt } from './plan.ts';
 import type { Gate } from './planned-message.ts';
 import type { PlannedMessage, Run } from './session.ts';
 
@@ -62,6 +64,15 @@ function whole(text: string): string {
 /** With which code a check that did not say yes fails its message. */
 export function codeOfRefusal(error: Failure | null | undefined): 'CHECK_FAILED' | 'OUTPUT_INVALID' {
   return error?.code === 'OUTPUT_INVALID' ? 'OUTPUT_INVALID' : 'CHECK_FAILED';
+}
+
+/** What was found of the outputs of a run, by the check of its last message; nothing where none was found. */
+export function* outputsOfRun(run: Run): Asking<Readonly<Record<string, Json>>> {
+  const message = run.currentId === null ? undefined : yield* ask('execution', run.currentId);
+  const hasOutputs = plannedAt(run, message?.runIndex ?? -1)?.gate?.outputs;
+  const check = message && hasOutputs ? yield* checkOfMessage(message) : undefined;
+  if (check?.state !== 'succeeded' || check.result === null) return {};
+  return JSON.parse(check.result) as Readonly<Record<string, Json>>;
 }
 
 /** How an agent says that it could not do what was asked: the beginning of the last line of its answer. */

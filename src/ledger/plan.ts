@@ -23,10 +23,17 @@ export function lengthOf({ plan, rowCount }: Planned): number {
   return plan.length * (rowCount ?? 1);
 }
 
-/** What is said at a place; undefined where there is none. */
+/**
+ * What is said at a place; undefined where there is none. Outputs are what the whole run leaves behind: with rows the gate of the
+ * plan's last message has them at the last place only.
+ */
 export function plannedAt(run: Planned, index: number): PlannedMessage | undefined {
-  if (index < 0 || index >= lengthOf(run)) return undefined;
-  return run.plan[index % run.plan.length];
+  const length = lengthOf(run);
+  if (index < 0 || index >= length) return undefined;
+  const planned = run.plan[index % run.plan.length];
+  if (!planned?.gate?.outputs || index === length - 1) return planned;
+  const { gate, ...rest } = planned;
+  return gate.command === null ? rest : { ...rest, gate: { ...gate, outputs: null } };
 }
 
 /** Which row and which message a place is. */

@@ -4,6 +4,7 @@ import { Draft } from './decision.ts';
 import type { Execution, Outcome } from './execution.ts';
 import { atEveryFall, isAttempt, isSettled } from './execution.ts';
 import { readyBatch } from './batch.ts';
+import { outputsOfRun } from './gate.ts';
 import { cancelledEnding } from './graph-end.ts';
 import { settleAttempt } from './graph-walk.ts';
 import { oweVerdict } from './notifying.ts';
@@ -65,6 +66,7 @@ function* settleOwner(
       code: verdict.code ?? 'AGENT_FAILED',
       message: yield* whyFailed(verdict, owner),
     };
+  if (state === 'succeeded' && isAttempt(owner)) yield* keepOutputs(draft, owner);
   // What it made of the results of what it had started goes before its first answer.
   const answer = owner.runsIn === null ? undefined : yield* ask('lastAnswer', owner.runsIn, owner.rootId);
   yield* end(
@@ -83,6 +85,16 @@ function* whyFailed({ code }: Verdict, owner: Execution): Asking<string> {
   if (code !== 'ROUNDS_EXCEEDED') return `The agent's message ended as ${code}.`;
   const rounds = (yield* ask('runOwnedBy', owner.id))?.todo?.maxRounds;
   return `It was given results ${rounds} times, and had started sub-agents again.`;
+}
+
+/** What the check of its last message found becomes what the step gives to others. */
+function* keepOutputs(draft: Draft, owner: Execution): Asking<void> {
+  const run = yield* ask('runOwnedBy', owner.id);
+  const outputs = run ? yield* outputsOfRun(run) : {};
+  const step = yield* ask('graphOfStep', owner.id);
+  if (!step || Object.keys(outputs).length === 0) return;
+  const programEnd = { state: 'succeeded', result: null, error: null, outputs } as const;
+  draft.add({ do: 'patchGraphStep', ref: step.ref, set: { programEnd } });
 }
 
 /** A composite whose program had ended and whose deficit has fallen to zero settles now, and closes with it. */

@@ -33,6 +33,8 @@ import { createToolEndpoint } from '../mcp/endpoint.ts';
 import type { TurnLimits } from '../ledger/line.ts';
 import { ask } from '../ledger/questions.ts';
 import type { UsageTold } from '../ledger/spending.ts';
+import { diskRunRecords } from '../run-records/disk-run-records.ts';
+import { stepData } from '../step-data/step-data.ts';
 import { Commits } from '../runs/commits.ts';
 import { Stopping } from '../runs/stopping.ts';
 import { messageTexts } from '../runs/texts.ts';
@@ -164,6 +166,13 @@ export async function createApp(parts: AppParts): Promise<App> {
       ...{ node, tells, isDirectory, mostScripts },
       texts: stepTexts(store, sources),
       workflows,
+      data: stepData,
+      records: diskRunRecords({
+        directory: join(dataDir, 'records'),
+        records: store.records,
+        flush: () => transcript.flush(),
+        report,
+      }),
     },
   };
   const stopping = new Stopping(runs);

@@ -1,4 +1,4 @@
-import { access, rm } from 'node:fs/promises';
+import { access, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StemmaError } from '../base/errors.ts';
 import type { ExecutionId } from '../base/ids.ts';
@@ -18,9 +18,12 @@ export interface CommandOptions {
 
 /** Runs commands as turns of the `script` driver: one process each, adopted after a restart, never run twice. */
 export function createCommands(options: CommandOptions): CommandRunner {
-  const running = new Map<CommandSubject, Conversation>();
+  const running = new Map<CommandSubject, Map<number, Conversation>>();
+  // The first command of a thing is in its own directory, every other in one below.
+  const directoryOf = (id: CommandSubject, part: number): string =>
+    part === 0 ? options.directory(id) : join(options.directory(id), partName(part));
   const request = (
-    id: CommandSubject,
+    { id, part = 0 }: Named,
     command: string | readonly string[],
     cwd: string,
     emit: OpenRequest['emit'],
@@ -30,36 +33,46 @@ export function createCommands(options: CommandOptions): CommandRunner {
     sessionId: idAs('session', id),
     profile: { name: 'command', driver: 'script', command: argumentsOf(command), env },
     cwd,
-    directory: options.directory(id),
+    directory: directoryOf(id, part),
     ...(isId('execution', id) ? { tools: options.tools(id) } : {}),
     position: 0,
     unresolved: [id],
     emit,
   });
-  const end = async (id: CommandSubject): Promise<'dead' | 'unkillable'> => {
-    const known = running.get(id);
-    if (known) return known.end();
-    // Opened, it would be made.
-    if (!(await exists(options.directory(id)))) return 'dead';
+  const endLeft = async (id: CommandSubject, part: number): Promise<'dead' | 'unkillable'> => {
     // An earlier server may have started it, and nobody has looked for it yet.
-    const left = { ...request(id, '', '/', () => undefined), adoptOnly: true };
+    const left = { ...request({ id, part }, '', '/', () => undefined), adoptOnly: true };
     const opened = await options.driver.open(left);
     if (!opened.ok) return opened.code === 'NOT_RUNNING' ? 'dead' : 'unkillable';
     return opened.conversation.end();
   };
+  const end = async (id: CommandSubject): Promise<'dead' | 'unkillable'> => {
+    const known = running.get(id);
+    // Opened, it would be made.
+    if (!known && !(await exists(options.directory(id)))) return 'dead';
+    let all: 'dead' | 'unkillable' = 'dead';
+    for (const part of await partsIn(options.directory(id))) {
+      const ended = await (known?.get(part)?.end() ?? endLeft(id, part));
+      if (ended === 'unkillable') all = ended;
+    }
+    return all;
+  };
   // What cannot be removed takes room, and nothing else.
-  const forget = (id: CommandSubject): Promise<void> =>
-    rm(options.directory(id), { recursive: true, force: true }).catch(() => undefined);
+  const forget = (id: CommandSubject, part = 0): Promise<void> =>
+    rm(directoryOf(id, part), { recursive: true, force: true }).catch(() => undefined);
   return {
     end,
     forget,
     async clear(id) {
       // A look at all processes of the machine, for each of many commands, would cost more than they do.
-      const turns = await loadTurns(join(options.directory(id), 'turns')).catch(() => []);
+      const turns = [];
+      for (const part of await partsIn(options.directory(id)))
+        turns.push(...(await loadTurns(join(directoryOf(id, part), 'turns')).catch(() => [])));
       const isSomethingLeft = turns.some(({ identity }) => hasGroup(identity.pid));
       if (!isSomethingLeft || (await end(id)) === 'dead') await forget(id);
     },
-    async run({ id }, command, cwd, signal, env) {
+    async run({ id, part = 0 }, command, cwd, signal, env) {
+      if (part > 0) await mkdir(directoryOf(id, part), { recursive: true, mode: 0o700 });
       let tell: (end: CommandEnd) => void = () => undefined;
       const ended = new Promise<CommandEnd>((resolve) => {
         tell = resolve;
@@ -68,10 +81,11 @@ export function createCommands(options: CommandOptions): CommandRunner {
         if (event.type === 'turnEnded') tell(endOf(event));
         else if (event.type === 'exited') tell({ exitCode: null, output: event.reason });
       };
-      const opened = await options.driver.open(request(id, command, cwd, emit, env));
+      const opened = await options.driver.open(request({ id, part }, command, cwd, emit, env));
       if (!opened.ok) return { exitCode: null, isUnstarted: true, output: opened.message };
       const { conversation } = opened;
-      running.set(id, conversation);
+      const parts = running.get(id) ?? new Map<number, Conversation>();
+      running.set(id, parts.set(part, conversation));
       try {
         if ((await conversation.evidence(id)).state === 'absent') {
           const sent = await conversation.start({ id, text: '' });
@@ -79,11 +93,28 @@ export function createCommands(options: CommandOptions): CommandRunner {
         }
         return await (signal ? untilStopped(ended, signal) : ended);
       } finally {
-        running.delete(id);
+        parts.delete(part);
+        if (parts.size === 0) running.delete(id);
         await conversation.detach();
       }
     },
   };
+}
+
+/** One command of a thing. */
+interface Named {
+  readonly id: CommandSubject;
+  readonly part?: number;
+}
+
+function partName(part: number): string {
+  return `part-${part}`;
+}
+
+/** The commands of a thing that something is kept of; its first one always. */
+async function partsIn(directory: string): Promise<number[]> {
+  const names = await readdir(directory).catch(() => []);
+  return [0, ...names.flatMap((name) => /^part-(\d+)$/.exec(name)?.slice(1).map(Number) ?? [])];
 }
 
 function argumentsOf(command: string | readonly string[]): readonly string[] {

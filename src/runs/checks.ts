@@ -1,39 +1,73 @@
+import { reach } from '../base/faults.ts';
 import type { ExecutionId } from '../base/ids.ts';
 import { startCheck } from '../ledger/check.ts';
+import type { Ending } from '../ledger/decision.ts';
+import type { Execution } from '../ledger/execution.ts';
+import { plannedAt } from '../ledger/plan.ts';
+import type { Gate } from '../ledger/planned-message.ts';
+import type { Asking } from '../ledger/questions.ts';
 import { ask } from '../ledger/questions.ts';
 import { settle } from '../ledger/settle.ts';
-import type { CommandEnd, RunsContext } from './ports.ts';
+import { checkOutputs, placeOfAttempt, refusalOf } from './outputs.ts';
+import type { RunsContext } from './ports.ts';
+import type { AttemptPlace } from './step-ports.ts';
 
-/** Runs the check of a message when everything else below it is closed. Exit code 0 is yes. */
+/**
+ * Runs the check of a message when everything else below it is closed: its command, that of its gate, then its outputs. Every exit code
+ * must be 0. After a restart commands are adopted, and those that have ended are not run again.
+ */
 export async function runCheck(context: RunsContext, messageId: ExecutionId): Promise<void> {
   const { store, clock, ids, commands } = context;
   const started = await store.decide(() => startCheck({ now: clock.now(), messageId }));
   const ready = started.ok ? started.value : undefined;
   if (!ready || ready.message.check === null) return;
   const { message, check } = ready;
-  const sessionId = message.runsIn;
-  const session = sessionId === null ? undefined : await store.read(() => ask('session', sessionId));
-  const command = message.check ?? '';
-  const end = await commands.run(check, command, session?.cwd ?? '.');
-  const isYes = end.exitCode === 0;
-  const error = isYes ? null : { code: 'CHECK_FAILED', message: refusalOf(command, end) };
-  await store.decide(() =>
-    settle({
-      now: clock.now(),
-      id: check.id,
-      noticeId: ids.make('notice'),
-      ending: { state: isYes ? 'succeeded' : 'failed', result: end.output, error },
-    }),
-  );
+  const ending = await endingOf(context, check, await store.read(() => whatToCheck(message)));
+  reach('check.found');
+  await store.decide(() => settle({ now: clock.now(), id: check.id, noticeId: ids.make('notice'), ending }));
+  reach('check.settled');
   await commands.forget(check.id);
 }
 
-/** How much of what a check printed is told with its refusal: the end of it, where the reason usually is. */
-const toldLines = 5;
-const toldChars = 600;
+interface WhatToCheck {
+  readonly commands: readonly string[];
+  readonly outputs: Gate['outputs'];
+  readonly cwd: string;
+  readonly answer: string | null;
+  readonly place: AttemptPlace | null;
+}
 
-function refusalOf(command: string, { exitCode, output }: CommandEnd): string {
-  const how = exitCode === null ? 'it left no exit code' : `exit code ${exitCode}`;
-  const said = output.trim().split('\n').slice(-toldLines).join('\n').slice(-toldChars);
-  return said === '' ? `${command}: ${how}` : `${command}: ${how}: ${said}`;
+function* whatToCheck(message: Execution): Asking<WhatToCheck> {
+  const { runsIn, runId, runIndex, parentId, rootId } = message;
+  const session = runsIn === null ? undefined : yield* ask('session', runsIn);
+  const run = runId === null ? undefined : yield* ask('run', runId);
+  const planned = run && runIndex !== null ? plannedAt(run, runIndex) : undefined;
+  const host = parentId === null ? undefined : yield* ask('execution', parentId);
+  const answer = runsIn === null ? undefined : yield* ask('lastAnswer', runsIn, rootId);
+  const gate = planned?.gate;
+  const named = gate ? [planned.check, gate.command] : [message.check];
+  return {
+    commands: named.filter((command) => command !== null),
+    outputs: gate?.outputs ?? null,
+    cwd: session?.cwd ?? '.',
+    answer: answer ?? message.result,
+    place: host ? yield* placeOfAttempt(host) : null,
+  };
+}
+
+async function endingOf(context: RunsContext, { id }: Execution, what: WhatToCheck): Promise<Ending> {
+  let result: string | null = null;
+  for (const [part, command] of what.commands.entries()) {
+    const end = await context.commands.run({ id, part }, command, what.cwd);
+    reach('check.ran');
+    result = end.output;
+    if (end.exitCode !== 0)
+      return { state: 'failed', result, error: { code: 'CHECK_FAILED', message: refusalOf(command, end) } };
+  }
+  if (what.outputs === null) return { state: 'succeeded', result, error: null };
+  const found = await checkOutputs(context, { ...what, id, outputs: what.outputs });
+  // What was found is kept with the check: the step takes it from there when it ends.
+  return found.ok
+    ? { state: 'succeeded', result: JSON.stringify(found.values), error: null }
+    : { state: 'failed', result, error: found.error };
 }

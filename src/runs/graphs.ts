@@ -6,6 +6,7 @@ import { drainGraph, settleGraph } from '../ledger/graph-settle.ts';
 import type { Graph } from '../ledger/graph.ts';
 import type { Asking } from '../ledger/questions.ts';
 import { ask } from '../ledger/questions.ts';
+import { recordEnd } from './attempt-record.ts';
 import type { RunsContext } from './ports.ts';
 import type { Stopping } from './stopping.ts';
 import type { EndedStep } from './graph-summary.ts';
@@ -46,6 +47,7 @@ export async function finishGraph(context: RunsContext, id: ExecutionId): Promis
   const result = summaryOf(ended, said.ok ? said.outputs : {});
   const failure = said.ok ? {} : { failure: { code: 'TEMPLATE_FAILED', message: said.message } };
   const outputs = said.ok ? said.outputs : {};
+  await recordEnd(context, graph, { result, outputs, ...failure });
   const fresh = new FreshIds(ids);
   await store.decide(() => settleGraph({ now: clock.now(), id, result, outputs, ...failure, fresh }));
   reach('graph.settled');

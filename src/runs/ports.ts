@@ -10,6 +10,7 @@ import type { FileRead } from '../schedules/templates.ts';
 import type { Sessions } from '../turns/sessions.ts';
 import type { WorkflowSource } from '../workflows/port.ts';
 import type { Workspaces } from '../workspaces/port.ts';
+import type { RunRecords, StepData } from './step-ports.ts';
 import type { Commits } from './commits.ts';
 
 /** What runs, deadlines and cancellations need. */
@@ -42,6 +43,8 @@ export interface StepSurroundings {
   readonly isDirectory: (path: string) => Promise<boolean>;
   /** How many scripts of steps run at once; more wait, first in first out. */
   readonly mostScripts: number;
+  readonly data: StepData;
+  readonly records: RunRecords;
 }
 
 /** Fills in the templates of a workflow by what is known at that moment. Never rejects. */
@@ -65,24 +68,24 @@ export type EnvironmentSaid =
 /** Runs a command for one thing in a process of its own that outlives this server. */
 export interface CommandRunner {
   /**
-   * Starts it, or goes on listening to the one that an earlier server started for the same thing. A text is for the shell; a
+   * Of several commands for one thing each is another `part`. Starts it, or goes on listening to the one that an earlier server started for the same thing. A text is for the shell; a
    * list is a program and its arguments, which no shell sees. An abort lets go of it, and it runs on: rejects with
    * `STOPPING`, and never otherwise.
    */
   run(
-    subject: { readonly id: CommandSubject },
+    subject: { readonly id: CommandSubject; readonly part?: number },
     command: string | readonly string[],
     cwd: string,
     signal?: AbortSignal,
     env?: Readonly<Record<string, string>>,
   ): Promise<CommandEnd>;
-  /** Ends its process group; harmless when there is none. */
+  /** Ends the process groups of all its commands; harmless when there is none. */
   end(id: CommandSubject): Promise<'dead' | 'unkillable'>;
   /**
    * Removes what is kept of a command that has ended, with all that it printed. Only when what came of it is committed: from
    * then on nothing is known of it, and it could be run again. Harmless when there is none; never rejects.
    */
-  forget(id: CommandSubject): Promise<void>;
+  forget(id: CommandSubject, part?: number): Promise<void>;
   /** As `forget`, and what the command left running in its process group is ended before. */
   clear(id: CommandSubject): Promise<void>;
 }

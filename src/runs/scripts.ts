@@ -6,6 +6,7 @@ import { endProgram } from '../ledger/graph-walk.ts';
 import type { Graph, GraphStep, ProgramEnd, StepRef } from '../ledger/graph.ts';
 import type { ScriptProgram } from '../ledger/step-plan.ts';
 import type { CommandEnd, RunsContext } from './ports.ts';
+import { checkOutputs } from './outputs.ts';
 import { directoryOf } from './step-directory.ts';
 
 /** How long until something that could not be stored, say, is tried again. Milliseconds. */
@@ -97,7 +98,12 @@ export class Scripts {
       throw new Error('it cannot be ended');
     reach('script.before');
     const end = prepared.ok
-      ? endOf(await commands.run(script, prepared.command, prepared.cwd, signal, prepared.env))
+      ? await withOutputs(
+          this.#context,
+          script,
+          prepared.cwd,
+          endOf(await commands.run(script, prepared.command, prepared.cwd, signal, prepared.env)),
+        )
       : failed(prepared.code, prepared.message);
     reach('script.ended');
     const fresh = new FreshIds(ids);
@@ -122,6 +128,21 @@ export class Scripts {
     }
     return { ...about, command };
   }
+}
+
+/** A script that ended well must have left its outputs behind. */
+async function withOutputs(
+  context: RunsContext,
+  { id, graph, step }: Script,
+  cwd: string,
+  end: ProgramEnd,
+): Promise<ProgramEnd> {
+  const { outputs, name } = step.plan;
+  if (end.state !== 'succeeded' || Object.keys(outputs).length === 0) return end;
+  const place = { workflowId: graph.id, step: name, attempt: step.tries };
+  const found = await checkOutputs(context, { id, outputs, cwd, answer: end.result, place });
+  if (found.ok) return { ...end, outputs: found.values };
+  return { ...failed(found.error.code, found.error.message), result: end.result };
 }
 
 type Prepared =

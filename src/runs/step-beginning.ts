@@ -15,10 +15,12 @@ import type {
 } from '../ledger/step-plan.ts';
 import type { RunsContext } from './ports.ts';
 import { directoryOf } from './step-directory.ts';
-import { messagesOf } from './step-messages.ts';
+import { readRows } from './outputs.ts';
+import { stepRun } from './step-run.ts';
+import { checkpointOf } from './checkpoint.ts';
 
 /** What of its surroundings the beginning of a step needs. */
-type BeginningContext = Pick<RunsContext, 'steps' | 'ids' | 'clock'>;
+type BeginningContext = Pick<RunsContext, 'steps' | 'ids' | 'clock' | 'store' | 'commands'>;
 
 /**
  * How a step that is due begins: its condition is looked at and its templates are filled in, now. Whatever is missing, a
@@ -132,11 +134,23 @@ async function hosting(
   }
   const directory = await directoryOf(context, graph, use.cwd);
   if (!directory.ok) return failed(directory.code, directory.message);
-  const messages = messagesOf(plan);
-  return {
-    as: 'launch',
-    launch: { hosts: hostsOf(context, graph, plan, agent, directory.path, messages, tells) },
-  };
+  const run = stepRun(plan);
+  if (!run) throw new Error(`step ${plan.name} has no conversation`);
+  const goesOn = await checkpointOf(context, graph, plan.name, run.plan);
+  const hosts = hostsOf(context, graph, plan, agent, directory.path, run.plan, tells);
+  if (goesOn) {
+    const { nativeId, cursor, rows } = goesOn;
+    const place = { cursor, ...(rows ? { rows } : {}) };
+    return {
+      as: 'launch',
+      launch: { hosts: { ...hosts, ...place, session: { ...hosts.session, nativeId } } },
+    };
+  }
+  if (run.rowsFrom === null) return { as: 'launch', launch: { hosts } };
+  const read = await readRows(context, graph.id, plan, run.rowsFrom, directory.path);
+  if (!read.ok) return failed(read.error.code, read.error.message);
+  const rows = { count: read.rows.length, rows: read.rows };
+  return { as: 'launch', launch: { hosts: { ...hosts, rows } } };
 }
 
 function hostsOf(

@@ -8,6 +8,7 @@ import { stepEnded } from '../ledger/graph-walk.ts';
 import type { Graph, GraphStep, StepRef } from '../ledger/graph.ts';
 import type { Asking } from '../ledger/questions.ts';
 import { ask } from '../ledger/questions.ts';
+import { recordAttempt } from './attempt-record.ts';
 import type { RunsContext } from './ports.ts';
 import { Scripts } from './scripts.ts';
 import { beginningOf } from './step-beginning.ts';
@@ -80,6 +81,7 @@ export class Steps {
   async #decide({ step }: StepAt): Promise<void> {
     const { store, clock } = this.#context;
     reach('step.closed');
+    if (step.currentId !== null) await recordAttempt(this.#context, step.currentId);
     await store.decide(() => stepEnded({ now: clock.now(), ref: step.ref }));
     reach('step.decided');
     await this.#scripts.leave(step.ref);

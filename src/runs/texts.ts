@@ -2,10 +2,13 @@ import type { ExecutionId } from '../base/ids.ts';
 import { aboutRun } from './reviewed.ts';
 import type { AdvanceText, MessagePlace, MessageTexts, TextSources } from './ports.ts';
 import type { LedgerStore } from '../ledger/store.ts';
+import { placeOf } from '../ledger/plan.ts';
 import type { Asking } from '../ledger/questions.ts';
 import { ask } from '../ledger/questions.ts';
 import type { Run } from '../ledger/session.ts';
 import { renderTemplate } from '../schedules/templates.ts';
+import { fillText } from '../workflows/texts.ts';
+import { valuesOf } from './step-texts.ts';
 
 /**
  * Fills in the templates of messages with what the ledger knows, and with what `sources` can read. `recordOf`: the directory
@@ -21,6 +24,14 @@ export function messageTexts(
       const of = run.plan[index]?.of;
       if (of !== undefined) return aboutRun(store, text, of, recordOf);
       const known = await store.read(() => knownFor(run, index));
+      if (known.graph) {
+        const values = valuesOf(store, sources, known.graph);
+        const { row, previousResult = null, session } = known;
+        const own = { previousResult, ...(row === undefined ? {} : { row }) };
+        const readFile = (path: string) =>
+          sources.readFile(session?.cwd ?? known.graph?.settings.cwd ?? '', path);
+        return fillText(text, { ...values, ...own, readFile });
+      }
       const { agent = '', cwd = '' } = known.session ?? {};
       const isFromFile = known.schedule?.origin === 'file';
       return renderTemplate(text, {
@@ -39,7 +50,11 @@ function* knownFor(run: Run, index: number) {
   const session = yield* ask('session', sessionId);
   const schedule = scheduleId === null ? undefined : yield* ask('schedule', scheduleId);
   const previousResult = index > 0 ? yield* resultOf(run, index - 1) : yield* resultOfLastRun(run);
-  return { session, schedule, previousResult };
+  const step = run.ownerId === null ? undefined : yield* ask('graphOfStep', run.ownerId);
+  const graph = step && (yield* ask('graph', step.graphId));
+  const place = placeOf(run, index);
+  const row = place.row === null ? undefined : yield* ask('runRow', run.id, place.row);
+  return { session, schedule, previousResult, graph, row };
 }
 
 /** What the agent said last because of a message: what it made of the results of what it had started goes before its first answer. */

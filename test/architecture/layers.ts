@@ -51,11 +51,22 @@ export const places: readonly Place[] = [
   { path: 'workspaces/port.ts', may: ['base', 'ledger'] },
   { path: 'workspaces', may: ['base', 'ledger', 'processes', 'workspaces/port.ts'] },
   { path: 'workflows', may: ['base', 'ledger', 'contract', 'schedules/templates.ts'] },
+  { path: 'runs/step-ports.ts', may: ['base', 'ledger'] },
+  { path: 'step-data', may: ['base', 'ledger', 'runs/step-ports.ts'] },
+  { path: 'run-records', may: ['base', 'runs/step-ports.ts', 'store'] },
   { path: 'turns', may: ['base', 'ledger', 'drivers/port.ts'] },
   { path: 'schedules/clock-watch.ts', may: ['base'] },
   {
     path: 'runs',
-    may: ['base', 'ledger', 'turns', 'workflows', 'schedules/templates.ts', 'workspaces/port.ts'],
+    may: [
+      'base',
+      'ledger',
+      'turns',
+      'workflows',
+      'runs/step-ports.ts',
+      'schedules/templates.ts',
+      'workspaces/port.ts',
+    ],
   },
   { path: 'notify', may: ['base', 'ledger', 'processes'] },
   {

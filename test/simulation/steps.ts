@@ -1,4 +1,6 @@
 import type { StepSurroundings } from '../../src/runs/ports.ts';
+import { stepData } from '../../src/step-data/step-data.ts';
+import { noRecords } from '../workflows/no-records.ts';
 
 /** What the steps of simulated workflows find around them: texts as they are written, and every directory. */
 export function simulatedSurroundings(tells: StepSurroundings['tells']): StepSurroundings {
@@ -18,5 +20,7 @@ export function simulatedSurroundings(tells: StepSurroundings['tells']): StepSur
     },
     isDirectory: async () => true,
     mostScripts: 16,
+    data: stepData,
+    records: noRecords,
   };
 }

@@ -1,3 +1,5 @@
+import { stepData } from '../../src/step-data/step-data.ts';
+import { noRecords } from './no-records.ts';
 import type { ExecutionId } from '../../src/base/ids.ts';
 import { Ids } from '../../src/base/ids.ts';
 import { Owner } from '../../src/base/lifetime.ts';
@@ -73,6 +75,8 @@ export class Stage {
         tells: (name) => (name === 'demo' ? 'cost' : undefined),
         isDirectory: async (path) => !path.includes('missing'),
         mostScripts,
+        data: stepData,
+        records: noRecords,
       },
     };
     this.#stopping = new Stopping(context);

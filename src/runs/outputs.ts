@@ -1,0 +1,115 @@
+import { reach } from '../base/faults.ts';
+import type { ExecutionId } from '../base/ids.ts';
+import type { Json } from '../base/json.ts';
+import type { Execution, Failure } from '../ledger/execution.ts';
+import type { RunRow } from '../ledger/plan.ts';
+import type { OutputPlan } from '../ledger/planned-message.ts';
+import type { Asking } from '../ledger/questions.ts';
+import { ask } from '../ledger/questions.ts';
+import type { RowsPlan, StepPlan } from '../ledger/step-plan.ts';
+import type { CommandEnd, RunsContext } from './ports.ts';
+import type { AttemptPlace } from './step-ports.ts';
+
+type OutputsContext = Pick<RunsContext, 'commands' | 'steps'>;
+
+/** What is to be looked at, and for whom: commands of outputs are run as parts of `id`, from 100 on. */
+export interface OutputsWanted {
+  readonly id: ExecutionId;
+  readonly outputs: Readonly<Record<string, OutputPlan>>;
+  readonly cwd: string;
+  readonly answer: string | null;
+  /** Where copies of files belong; null: none are made. */
+  readonly place: AttemptPlace | null;
+}
+
+/** The values of outputs, or `OUTPUT_INVALID` with all that is wrong, a line each. */
+export type OutputsFound =
+  | { readonly ok: true; readonly values: Readonly<Record<string, Json>> }
+  | { readonly ok: false; readonly error: Failure };
+
+const firstPart = 100;
+/** How much a command of rows may print, in UTF-16 units: what it printed beyond is not all there. */
+const longestPrint = 1_000_000;
+
+/**
+ * Runs the commands of outputs one after the other and looks at all that was to be left behind. A repetition after a restart finds the
+ * commands that ended, and runs none twice, until `commands.forget(id)`.
+ */
+export async function checkOutputs(context: OutputsContext, wanted: OutputsWanted): Promise<OutputsFound> {
+  const { id, outputs, cwd, answer, place } = wanted;
+  const printed: Record<string, { isYes: boolean; text: string }> = {};
+  for (const [i, [name, plan]] of Object.entries(outputs).entries()) {
+    if (plan.from !== 'command') continue;
+    const end = await context.commands.run({ id, part: firstPart + i }, plan.command, cwd);
+    reach('check.ran');
+    const isYes = end.exitCode === 0;
+    printed[name] = { isYes, text: isYes ? end.output : refusalOf(plan.command, end) };
+  }
+  const keep = (name: string, file: { path: string; bytes: number }): Promise<string> =>
+    place ? context.steps.records.keepFile(place, name, file) : Promise.resolve(file.path);
+  const found = await context.steps.data.outputs({ outputs, cwd, answer, printed, keep });
+  if (found.ok) return found;
+  return { ok: false, error: { code: 'OUTPUT_INVALID', message: found.mistakes.join('\n') } };
+}
+
+/**
+ * The rows of a step that is about to begin, or why it cannot. A command of theirs belongs to the workflow, as there is no attempt yet; a
+ * server that dies meanwhile leaves it, and the next one goes on listening. Never rejects.
+ */
+export async function readRows(
+  context: Pick<RunsContext, 'commands' | 'steps' | 'clock'>,
+  workflowId: ExecutionId,
+  { name }: Pick<StepPlan, 'name'>,
+  from: RowsPlan,
+  cwd: string,
+): Promise<RowsFound> {
+  const no = (message: string): RowsFound => ({
+    ok: false,
+    error: { code: 'INVALID_INPUT', message: `foreach of step "${name}": ${message}` },
+  });
+  let printed = '';
+  if (from.from === 'command') {
+    const subject = { id: workflowId, part: rowsPart(name) };
+    const end = await context.commands.run(subject, from.command, cwd);
+    await context.commands.forget(workflowId, subject.part);
+    if (end.exitCode !== 0) return no(refusalOf(from.command, end));
+    if (end.output.length > longestPrint)
+      return no(
+        `${from.command} prints more than ${longestPrint} characters; let it write a file, and name that.`,
+      );
+    printed = end.output;
+  }
+  const read = await context.steps.data.rows(from, cwd, printed);
+  return read.ok ? read : no(read.message);
+}
+
+/** Rows, or why a step that is to go through them cannot begin. */
+export type RowsFound =
+  | { readonly ok: true; readonly rows: readonly RunRow[] }
+  | { readonly ok: false; readonly error: Failure };
+
+/** A number of its own for each step of a workflow, from its name. */
+function rowsPart(name: string): number {
+  let sum = 0;
+  for (const char of name) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 1_000_000_007;
+  return 1_000 + sum;
+}
+
+/** Which attempt of which step an execution is; null: it is none of a workflow. */
+export function* placeOfAttempt(row: Execution): Asking<AttemptPlace | null> {
+  const name = row.key?.startsWith('step:') ? row.key.slice('step:'.length) : undefined;
+  if (name === undefined || row.parentId === null) return null;
+  const workflow = yield* ask('graph', row.parentId);
+  return workflow ? { workflowId: workflow.id, step: name, attempt: row.attempt } : null;
+}
+
+/** How much of what a command printed is told with its refusal: the end of it, where the reason usually is. */
+const toldLines = 5;
+const toldChars = 600;
+
+/** Why the end of a command is a no, in a line or a few. */
+export function refusalOf(command: string, { exitCode, output }: CommandEnd): string {
+  const how = exitCode === null ? 'it left no exit code' : `exit code ${exitCode}`;
+  const said = output.trim().split('\n').slice(-toldLines).join('\n').slice(-toldChars);
+  return said === '' ? `${command}: ${how}` : `${command}: ${how}: ${said}`;
+}
