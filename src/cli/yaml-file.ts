@@ -26,6 +26,38 @@ export type YamlResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly [YamlProblem, ...YamlProblem[]] };
 
+/** What YAML text says, before anybody has looked at whether it makes sense. */
+export interface ReadYaml {
+  readonly ok: true;
+  /** Null for a file without content. */
+  readonly value: unknown;
+  /** What is wrong with it, in the order of the file; `keysAt` says which keys are valid in the mapping at a path. */
+  explain(issues: readonly SchemaIssue[], keysAt: ValidKeys): readonly [YamlProblem, ...YamlProblem[]];
+}
+
+type ValidKeys = (path: readonly PropertyKey[]) => readonly string[];
+
+/** Reads YAML 1.2 text. Never throws for what the text says: problems come back in the order of the file. */
+export function readYaml(text: string, file: string): ReadYaml | Exclude<YamlResult<never>, { ok: true }> {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, ...yamlOptions });
+  const source: Source = { file, text, lines, document };
+  const [first, ...rest] = document.errors.map((error) => syntaxProblem(source, error));
+  if (first) return { ok: false, problems: [first, ...rest] };
+  const read = plainValue(source);
+  if (!read.ok) return read;
+  return {
+    ok: true,
+    value: read.value ?? null,
+    explain(issues, keysAt) {
+      // Twice as many issues as are told, since one mistake may be several of them.
+      const problems = schemaProblems(source, keysAt, issues.slice(0, 2 * mostProblems));
+      const [worst, ...others] = problems.slice(0, mostProblems);
+      return [worst ?? problemAt(source, 0, '', 'the file is not valid'), ...others];
+    },
+  };
+}
+
 /**
  * Reads YAML 1.2 text by a schema. Never throws for what the text says: problems come back in the order of the file.
  * A key that the schema does not know is a problem, since a misspelt `timeout` that is ignored costs a night.
@@ -37,20 +69,12 @@ export function parseYaml<S extends z.ZodType>(
   schema: S,
   whenEmpty?: unknown,
 ): YamlResult<z.output<S>> {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, ...yamlOptions });
-  const source: Source = { file, text, lines, document };
-  const [first, ...rest] = document.errors.map((error) => syntaxProblem(source, error));
-  if (first) return { ok: false, problems: [first, ...rest] };
-  const read = plainValue(source);
+  const read = readYaml(text, file);
   if (!read.ok) return read;
   const parsed = schema.safeParse(read.value ?? whenEmpty ?? null);
   if (parsed.success) return { ok: true, value: parsed.data };
-  // Twice as many issues as are told, since one mistake may be several of them.
-  const issues = flattenIssues(parsed.error.issues).slice(0, 2 * mostProblems);
-  const problems = schemaProblems(source, schema, issues).slice(0, mostProblems);
-  const [worst, ...others] = problems;
-  return { ok: false, problems: [worst ?? problemAt(source, 0, '', 'the file is not valid'), ...others] };
+  const issues = flattenIssues(parsed.error.issues);
+  return { ok: false, problems: read.explain(issues, (path) => keysAt(schema, path)) };
 }
 
 /**
@@ -164,12 +188,12 @@ function plainValue(source: Source): YamlResult<unknown> {
   }
 }
 
-function schemaProblems(source: Source, schema: z.ZodType, issues: readonly SchemaIssue[]): YamlProblem[] {
-  const texts = issues.flatMap((issue) => unquotedText(source, schema, issue) ?? []);
+function schemaProblems(source: Source, keys: ValidKeys, issues: readonly SchemaIssue[]): YamlProblem[] {
+  const texts = issues.flatMap((issue) => unquotedText(source, keys, issue) ?? []);
   const isText = (path: string): boolean =>
     texts.some(({ key }) => path === key || path.startsWith(`${key}.`));
   const unknown = issues
-    .flatMap((issue) => unknownKeyProblems(source, schema, issue))
+    .flatMap((issue) => unknownKeyProblems(source, keys, issue))
     .filter((problem) => !isText(problem.key));
   const meant = new Set(unknown.map((problem) => siblingPath(problem)));
   const others = issues
@@ -185,8 +209,8 @@ function distinct(problems: readonly YamlProblem[]): YamlProblem[] {
   return [...new Map(problems.map((problem) => [describeProblem(problem), problem])).values()];
 }
 
-function unknownKeyProblems(source: Source, schema: z.ZodType, issue: SchemaIssue): YamlProblem[] {
-  const valid = keysAt(schema, issue.path);
+function unknownKeyProblems(source: Source, keys: ValidKeys, issue: SchemaIssue): YamlProblem[] {
+  const valid = keys(issue.path);
   return issue.unknownKeys.map((key) => {
     const meant = findNearest(key, valid);
     const hint = meant === undefined ? listed(valid) : ` Did you mean "${meant}"?`;
@@ -198,10 +222,10 @@ function unknownKeyProblems(source: Source, schema: z.ZodType, issue: SchemaIssu
 }
 
 // The likeliest mistake in a list of texts: `- Note: this` is not a text but a mapping.
-function unquotedText(source: Source, schema: z.ZodType, issue: SchemaIssue): YamlProblem | undefined {
+function unquotedText(source: Source, keys: ValidKeys, issue: SchemaIssue): YamlProblem | undefined {
   const [key, ...more] = issue.unknownKeys;
   if (key === undefined || more.length > 0 || typeof issue.path.at(-1) !== 'number') return undefined;
-  if (findNearest(key, keysAt(schema, issue.path)) !== undefined) return undefined;
+  if (findNearest(key, keys(issue.path)) !== undefined) return undefined;
   const item: unknown = source.document.getIn(issue.path, true);
   const isPair = isMap(item) && item.items.length === 1;
   if (!isPair || isCollection(item.items[0]?.value)) return undefined;

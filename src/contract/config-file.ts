@@ -118,6 +118,9 @@ export const configFile = z
     reviews: z.record(nameText, reviewKind).optional().meta({
       description: 'By name: what start_review can start, beside "general".',
     }),
+    workflows: textOf(4_096, 1).optional().meta({
+      description: 'The directory of the workflow files, relative to this file. Default: workflows.',
+    }),
     server: z
       .strictObject({
         host: textOf(255, 1).optional(),

@@ -114,4 +114,6 @@ export interface WorkflowProgram {
   readonly group: string | null;
   /** With templates. */
   readonly inputs: Readonly<Record<string, string>>;
+  /** It is not scored, whatever its file says. */
+  readonly evaluation?: false;
 }

@@ -58,7 +58,6 @@ import { prepareLaunches } from './launch-preparation.ts';
 import { clearLeftCommands } from './left-commands.ts';
 import type { NotifySettings } from './notifications.ts';
 import { createNotifier } from './notifications.ts';
-import { noWorkflows } from './no-workflows.ts';
 import { recordPlaces } from './record-places.ts';
 import { textSources } from './text-sources.ts';
 import { createScheduling } from './scheduling.ts';
@@ -77,8 +76,8 @@ export interface AppParts {
   readonly version: string;
   /** How many turns may run at once. */
   readonly limits: TurnLimits | undefined;
-  /** Where workflows are defined; absent: there are none. */
-  readonly workflows?: WorkflowSource;
+  /** Where workflows are defined. */
+  readonly workflows: WorkflowSource;
   /** The kinds of reviews that are configured. */
   readonly reviews: Readonly<Record<string, ReviewKind>>;
   /** Keeps the values of secrets out of everything that is kept or told. */
@@ -159,7 +158,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     const found = agents.find(name);
     return found && usageTold(found);
   };
-  const workflows = parts.workflows ?? noWorkflows;
+  const { workflows } = parts;
   const runs: RunsContext = {
     ...{ store, clock, ids, sessions, commits, commands, texts, workspaces, owner, report },
     steps: {
@@ -196,7 +195,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     signer,
     agents,
     workspaces,
-    workflows: parts.workflows ?? noWorkflows,
+    workflows,
     recordPlaces: recordPlaces(dataDir),
     limits: parts.limits,
     defaultCwd: process.cwd(),

@@ -26,6 +26,7 @@ import type { Records } from '../store/records.ts';
 import type { SqliteStore } from '../store/sqlite/store.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import { TerminalOrder } from '../terminal/terminal-order.ts';
+import { factsOf } from './agent-facts.ts';
 import { createAgents } from './agents.ts';
 import { createApp } from './app.ts';
 import { takeOverSchedules } from './configured-schedules.ts';
@@ -36,6 +37,8 @@ import type { ServerState } from './edge-ports.ts';
 import { armFaultSwitch } from './fault-switch.ts';
 import { notifySettings } from './notifications.ts';
 import { packageVersion } from './version.ts';
+import { workflowFiles } from './workflow-files.ts';
+import { workflowProjectOf } from './workflow-project.ts';
 
 /** Where the server listens when nobody says. */
 const defaultPort = 4600;
@@ -118,8 +121,15 @@ async function startIn(
   const parts = { clock: systemClock, log, store, secret: directory.secret, agents, drivers, version };
   const publicUrl = config.server?.publicUrl;
   const notify = notifySettings(config);
+  const { configFile } = options;
+  const workflows = workflowFiles({
+    project: configFile === undefined ? undefined : workflowProjectOf(config, configFile),
+    facts: () => factsOf(agents, config),
+    env: process.env,
+  });
   const app = await createApp({
     ...parts,
+    workflows,
     redaction,
     configDirectory,
     dataDir: directory.path,

@@ -91,11 +91,14 @@ async function ofWorkflow(
     if (!value.ok) return failed('TEMPLATE_FAILED', `inputs.${name}: ${value.message}`);
     inputs[name] = value.text;
   }
+  const group = does.group === null ? undefined : await filled(context, graph, does.group);
+  if (group && !group.ok) return failed('TEMPLATE_FAILED', `group: ${group.message}`);
   const { project, settings } = graph;
   const found = await context.steps.workflows.define({
     workflow: does.workflow,
     project,
-    ...(does.group === null ? {} : { group: does.group }),
+    ...(group ? { group: group.text } : {}),
+    ...(does.evaluation === false ? { evaluation: false } : {}),
     inputs,
     cwd: settings.cwd,
     instant: settings.instant,
