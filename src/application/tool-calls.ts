@@ -12,6 +12,8 @@ import { plannedMessage } from '../workflows/planned-message.ts';
 import type { ApplicationContext } from './context.ts';
 import type { ScheduleServices, ScheduleTool } from './schedule-tools.ts';
 import { allowedScheduleTools, callScheduleTool, isScheduleTool } from './schedule-tools.ts';
+import type { SubAgentTool } from './sub-agent-tools.ts';
+import { allowedSubAgentTools, callSubAgentTool, isSubAgentTool } from './sub-agent-tools.ts';
 import { launchAnswer, workflowTools } from './workflow-tools.ts';
 
 /** Most executions that one listing shows. */
@@ -24,7 +26,7 @@ type Handler<Name extends ToolName> = (
   meta: CallMeta,
 ) => Promise<ToolAnswer<ToolResults[Name]>>;
 
-type OwnTool = Exclude<ToolName, ScheduleTool>;
+type OwnTool = Exclude<ToolName, ScheduleTool | SubAgentTool>;
 
 const handlers: { readonly [Name in OwnTool]: Handler<Name> } = {
   run_in_background: runInBackground,
@@ -41,6 +43,7 @@ export function createToolCalls(context: ApplicationContext, schedules: Schedule
     allowed: async (sessionId) => [
       ...(Object.keys(handlers) as (keyof typeof handlers)[]),
       ...(await allowedScheduleTools(context, sessionId)),
+      ...(await allowedSubAgentTools(context, sessionId)),
     ],
     call: <Name extends ToolName>(
       sessionId: SessionId,
@@ -50,6 +53,10 @@ export function createToolCalls(context: ApplicationContext, schedules: Schedule
     ): Promise<ToolAnswer<ToolResults[Name]>> => {
       // The table is read by name, so its types meet here without their names.
       const any = args as never;
+      if (isSubAgentTool(tool))
+        return callSubAgentTool(context, sessionId, tool, any, meta) as Promise<
+          ToolAnswer<ToolResults[Name]>
+        >;
       const answer = isScheduleTool(tool)
         ? callScheduleTool(context, schedules, sessionId, tool, any)
         : handlers[tool as OwnTool](context, sessionId, any, meta);

@@ -61,6 +61,7 @@ export function toExecution(row: Execution): wire.Execution {
       closedAt: at(row.closedAt),
       error: row.error,
       result: row.result,
+      cancelReason: row.cancelRequested?.actor.kind === 'parent' ? null : row.cancelRequested?.reason,
       usage: row.usage,
       spent: row.spent,
       budget: row.budget,

@@ -125,7 +125,7 @@ export function stateWords(execution: Execution, now: number): string {
 /** What is to be known besides the state: what is open below, what it handles, what it owes, why it failed. */
 export function remarksOn(node: TreeNode): Span[] {
   const { execution, handles, owes } = node;
-  const { state, closed, open, error, outcomeCode } = execution;
+  const { state, closed, open, error, outcomeCode, cancelReason } = execution;
   const remarks: Span[] = [];
   if (!closed && !isLive(execution) && state !== 'succeeded') remarks.push(span(`itself ${state}`, 'bad'));
   if (!closed && !isLive(execution) && open > 0) remarks.push(span(`waits for ${open} below`, 'live'));
@@ -137,6 +137,7 @@ export function remarksOn(node: TreeNode): Span[] {
   const spent = spentWords(execution.spent, execution.budget);
   if (spent !== '') remarks.push(span(spent, outcomeCode === 'BUDGET' ? 'bad' : 'dim'));
   if (error) remarks.push(span(errorWords(error), 'bad'));
+  if (cancelReason) remarks.push(span(`stopped: ${plainLine(cancelReason)}`, 'dim'));
   const isTold = outcomeCode === undefined || [error?.code, 'CANCELLED'].includes(outcomeCode);
   if (!isTold) remarks.push(span(plainLine(outcomeCode), 'bad'));
   return remarks;

@@ -88,6 +88,10 @@ export const execution = z
     closedAt: instant.optional(),
     error: z.object({ code: z.string(), message: z.string() }).optional(),
     result: z.string().optional(),
+    cancelReason: z
+      .string()
+      .optional()
+      .meta({ description: 'Why it was asked to stop, where whoever asked said so.' }),
     usage: usage.optional().meta({
       description: 'What its own turn used. It grows while the turn runs, if the agent tells it then.',
     }),

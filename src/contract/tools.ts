@@ -74,6 +74,26 @@ export const toolArguments = {
     name: nameText.describe('The schedule: its name, or project/name.'),
   }),
   create_schedule: scheduleOfAgent,
+  call_sub_agent: z.strictObject({
+    agent: nameText.describe('Which sub-agent: one of those that this work has.'),
+    instruction: longText.describe('What it shall do, complete in itself.'),
+    name: nameText
+      .optional()
+      .describe(
+        'A short name for this piece of work; called again under the same name it is another attempt.',
+      ),
+  }),
+  call_generic_agent: z.strictObject({
+    instruction: longText.describe('What the agent shall do, complete in itself.'),
+    name: nameText
+      .optional()
+      .describe(
+        'A short name for this piece of work; called again under the same name it is another attempt.',
+      ),
+    agent: nameText.optional().describe('The agent profile; default: the one of this session.'),
+  }),
+  query_sub_agent: z.strictObject({ id: executionRef }),
+  stop_sub_agent: z.strictObject({ id: executionRef }),
 } as const;
 
 export type ToolName = keyof typeof toolArguments;

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { reach } from '../base/faults.ts';
 import { currentIdentity } from '../base/identity.ts';
@@ -12,6 +13,7 @@ import type { WantedStep } from '../ledger/running-step.ts';
 import type { PlannedMessage, Session } from '../ledger/session.ts';
 import { newSession } from '../ledger/session.ts';
 import type { UsageTold } from '../ledger/spending.ts';
+import type { Orchestration } from '../ledger/step-plan.ts';
 import type { Decided, LedgerStore } from '../ledger/store.ts';
 import type { Sessions } from '../turns/sessions.ts';
 
@@ -50,7 +52,14 @@ export interface LaunchRequest {
   readonly correlationId?: string;
   readonly deadlineAt?: number;
   /** A background agent, with the messages of its conversation. */
-  readonly agent?: { readonly name?: string; readonly plan: readonly PlannedMessage[] };
+  readonly agent?: {
+    readonly name?: string;
+    /** Relative to the directory of the session that asks; absent: that. */
+    readonly cwd?: string;
+    readonly plan: readonly PlannedMessage[];
+    /** What it may give out in turn. */
+    readonly todo?: Orchestration | null;
+  };
   /** A workflow, or one step of it. */
   readonly graph?: NewGraph;
   /** From its beginning to its end; null: as long as it takes. */
@@ -132,15 +141,17 @@ export class Launcher {
       const message = `No agent "${name ?? ''}" is configured; leave "agent" out to use the one of this session.`;
       return { ok: false, code: 'AGENT_UNAVAILABLE', message, data: { agent: name } };
     }
+    const directory = session?.cwd ?? '.';
     const hosted: Session = newSession({
       id: ids.make('session'),
       project: session?.project ?? 'default',
       agent: name,
-      cwd: session?.cwd ?? '.',
+      cwd: agent.cwd === undefined ? directory : resolve(directory, agent.cwd),
       title: request.name,
       node,
       createdAt: clock.now(),
     });
-    return { ok: true, value: { session: hosted, runId: ids.make('run'), plan: agent.plan, tells: told } };
+    const { plan, todo = null } = agent;
+    return { ok: true, value: { session: hosted, runId: ids.make('run'), plan, todo, tells: told } };
   }
 }

@@ -37,12 +37,7 @@ export function* wholeBatch(draft: Draft, session: Session): Asking<Batch | unde
     const notices = yield* readyBatch(parent);
     const first = notices?.[0];
     if (!notices || !first) continue;
-    const later = Math.max(...notices.map((notice) => notice.notBefore));
-    // Its back-off is not over; whatever called before its time took the place of the wake-up that was owed.
-    if (later > draft.now) {
-      draft.wake('session', session.id, later);
-      continue;
-    }
+    if (notices.some((notice) => notice.notBefore > draft.now)) continue;
     const why = mismatch(parent, first);
     if (why) {
       yield* refuse(draft, parent, notices, why);

@@ -96,7 +96,10 @@ function* whyNot(draft: Draft, session: Session): Asking<'busy' | 'stopped' | 'l
 function* wakeForNext(draft: Draft, session: Session): Asking<void> {
   const later = (yield* ask('pendingFor', session.id)).filter(
     ({ state, mode, notBefore }) =>
-      state === 'owed' && mode === 'each' && notBefore < Number.MAX_SAFE_INTEGER,
+      state === 'owed' &&
+      notBefore < Number.MAX_SAFE_INTEGER &&
+      // Of what comes together only a back-off is waited for: all else wakes the session itself.
+      (mode === 'each' || notBefore > draft.now),
   );
   const dueAt = later.map(({ id, notBefore, attempt }) => {
     const latest = draft.now + (attempt === 0 ? 0 : backOffMs(attempt));

@@ -21,6 +21,10 @@ export interface ToolResults {
   list_schedules: { readonly items: readonly ListedSchedule[] };
   trigger_schedule: TriggerAnswer;
   create_schedule: ListedSchedule;
+  call_sub_agent: LaunchAnswer;
+  call_generic_agent: LaunchAnswer;
+  query_sub_agent: Execution;
+  stop_sub_agent: { readonly executionId: string; readonly state: string; readonly closed: boolean };
 }
 
 /** An execution as an agent is shown it: of a workflow also its steps, in brief. */

@@ -28,17 +28,41 @@ const descriptions: Readonly<Record<ToolName, string>> = {
     'Begins a run of a schedule now. It is work of its own: its result does not come to this conversation.',
   create_schedule:
     'Makes a schedule: messages that are sent by themselves, in a conversation of their own, at the times that it says. It replaces one of the same name that an agent made.',
+  call_sub_agent:
+    'Starts one of the sub-agents of this work on a task, and returns at once. Start all that can go side by side, then end your turn: when everything that you started has ended, all results come to you in one message.',
+  call_generic_agent:
+    'Starts an agent that is told nothing but your instruction, and returns at once. Its result comes to you with those of everything else that you started, when all of it has ended. End your turn; do not wait or poll.',
+  query_sub_agent: 'Shows a sub-agent that this conversation started: state, error, result.',
+  stop_sub_agent:
+    'Stops a sub-agent that this conversation started, and everything below it. You are not told of its end.',
 };
 
-const readOnly: ReadonlySet<ToolName> = new Set(['list_executions', 'get_execution', 'list_schedules']);
+const readOnly: ReadonlySet<ToolName> = new Set([
+  'list_executions',
+  'get_execution',
+  'list_schedules',
+  'query_sub_agent',
+]);
+const destructive: ReadonlySet<ToolName> = new Set(['cancel_execution', 'stop_sub_agent']);
+const whenAllHaveEnded =
+  'Start whatever else can go beside it, then end your turn: when everything that you started has ended, all results come to you in one message. Do not wait or poll.';
+const whenItHasEnded =
+  'The result will come to you in this conversation when everything it set in motion is finished. Do not wait or poll for it: do what else there is to do, then end your turn.';
 
+/** Those by which something begins. */
 const launches: ReadonlySet<ToolName> = new Set([
   'run_in_background',
   'run_full_workflow',
   'run_full_evaluation',
   'execute_step',
   'start_review',
+  'call_sub_agent',
+  'call_generic_agent',
 ]);
+
+function isForOrchestrators(name: ToolName): boolean {
+  return name === 'call_sub_agent' || name === 'call_generic_agent';
+}
 
 /** The names of all tools. */
 export const toolNames = Object.keys(toolArguments) as ToolName[];
@@ -51,7 +75,7 @@ export const toolList: readonly Tool[] = toolNames.map((name) => ({
   ...(launches.has(name) ? { outputSchema: schemaOf(launchAnswer, 'output') } : {}),
   annotations: {
     readOnlyHint: readOnly.has(name),
-    destructiveHint: name === 'cancel_execution',
+    destructiveHint: destructive.has(name),
     openWorldHint: false,
   },
 }));
@@ -66,7 +90,7 @@ export function sayResult<Name extends ToolName>(name: Name, result: ToolResults
   if (!launches.has(name)) return JSON.stringify(result);
   const { executionId, state } = result as LaunchAnswer;
   const what = name === 'execute_step' ? 'It runs' : 'Started';
-  return `${what}: ${executionId} (${state}). The result will come to you in this conversation when everything it set in motion is finished. Do not wait or poll for it: do what else there is to do, then end your turn.`;
+  return `${what}: ${executionId} (${state}). ${isForOrchestrators(name) ? whenAllHaveEnded : whenItHasEnded}`;
 }
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Tool['inputSchema'] {

@@ -3,6 +3,7 @@ import { failureMark } from '../ledger/gate.ts';
 import { defaultTimeoutMs } from '../ledger/registration.ts';
 import type { PlannedMessage } from '../ledger/session.ts';
 import type { RowsPlan, StepPlan } from '../ledger/step-plan.ts';
+import { withSubAgents } from '../workflows/orchestrator-text.ts';
 
 /** The run that is the program of a step: its messages, and where their rows come from. */
 export interface StepRun {
@@ -23,8 +24,9 @@ export function stepRun(step: StepPlan): StepRun | undefined {
   const { does } = step;
   switch (does.type) {
     case 'agent':
-    case 'todo':
       return { plan: withOutputs([single(does.prompt, step)], step), rowsFrom: null };
+    case 'todo':
+      return { plan: withOutputs([single(withSubAgents(does.prompt, does), step)], step), rowsFrom: null };
     case 'route': {
       if (!('prompt' in does.by)) return undefined;
       const cases = Object.keys(does.cases).map(literal).join(', ');

@@ -10,6 +10,7 @@ import type { TurnLimits } from '../../src/ledger/line.ts';
 import { newSession } from '../../src/ledger/session.ts';
 import type { PlannedMessage, Run, RunOrigin, Session } from '../../src/ledger/session.ts';
 import type { UsageTold } from '../../src/ledger/spending.ts';
+import type { Orchestration } from '../../src/ledger/step-plan.ts';
 import type { AgentEnded } from '../../src/ledger/turn-end.ts';
 import type { AgentStarted } from '../../src/ledger/turn-start.ts';
 import type { Steer, Turn } from '../../src/ledger/turn.ts';
@@ -183,10 +184,11 @@ export class Scene extends SceneView {
     nativeTurnId: string,
     plan: readonly PlannedMessage[],
     tells: UsageTold = 'cost',
+    todo: Orchestration | null = null,
   ): Promise<{ id: ExecutionId; sessionId: SessionId; run: Run }> {
     const runId = this.model.ids.make('run');
     const session = this.#newSession();
-    const hosts = { session, runId, plan, tells } as const;
+    const hosts = { session, runId, plan, todo, tells } as const;
     const id = await this.launch(sessionId, nativeTurnId, { kind: 'agent', hosts });
     return { id, sessionId: session.id, run: existing(this.model.state.runs, runId) };
   }

@@ -10,7 +10,7 @@ import { playHistory } from './history.ts';
 const known: Readonly<Record<RuleName, number>> = {
   withdraw: 62,
   adoptByText: 7,
-  barrier: 24,
+  barrier: 172,
   holders: 29,
   taskNotice: 1,
   taskSnapshot: 1,

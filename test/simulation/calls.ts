@@ -1,5 +1,6 @@
 import type { AgentProcess, ToolCallInFlight } from './agent.ts';
 import { planOf } from './plan.ts';
+import type { Orchestration } from '../../src/ledger/step-plan.ts';
 import type { Action } from './scheduler.ts';
 import { progress } from './scheduler.ts';
 import type { Server } from './server.ts';
@@ -15,12 +16,20 @@ export function callActions(world: World, process: AgentProcess, server: Server)
     );
 }
 
+/** What a background agent may give out in turn: often as much as it likes, seldom once only. */
+function todoOf({ choices }: World): Orchestration {
+  const onChildFailure = choices.pick(['cancel', 'wait'] as const);
+  return { agents: {}, generic: true, maxRounds: choices.pick([1, 10, 10]), onChildFailure };
+}
+
 function handle(world: World, process: AgentProcess, call: ToolCallInFlight, server: Server): void {
   call.stage = 'handling';
   const { work } = call;
   const { label } = work;
   const isAgent = label.endsWith('a');
-  const agent = isAgent ? { plan: planOf(world, label, 1 + world.choices.below(2)) } : undefined;
+  const agent = isAgent
+    ? { plan: planOf(world, label, 1 + world.choices.below(2)), todo: world.isGiving ? todoOf(world) : null }
+    : undefined;
   server.run('launch', async () => {
     const launched = await server.launcher.launch({
       caller: { by: 'session', sessionId: process.agent.sessionId, meta: { call } },

@@ -2,6 +2,7 @@ import { onFaultPoint } from '../../src/base/faults.ts';
 import { Ids } from '../../src/base/ids.ts';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
 import type { TurnLimits } from '../../src/ledger/line.ts';
+import type { Session } from '../../src/ledger/session.ts';
 import { newSession } from '../../src/ledger/session.ts';
 import { openSession } from '../../src/ledger/open-session.ts';
 import { beginRun } from '../../src/ledger/sequence.ts';
@@ -59,6 +60,9 @@ const retryBudgets = { turnFailures: 6, programFailures: 2, advances: 3, fills: 
 
 /** How often the clock is set, or the machine sleeps, where that happens. */
 const clockBudgets = { clocks: 3 } as const;
+
+/** Where work is given out there is more of it. */
+const givingBudgets = { launches: 9, programFailures: 2 } as const;
 
 /** Steps in which anything may happen, before the world becomes fair. */
 const freeSteps = { least: 20, most: 110 } as const;
@@ -149,7 +153,7 @@ class Play implements History {
   #beginRun(name: string, kind: AgentKind | undefined): void {
     const { ids, clock, truth } = this.#world;
     if (!kind) return;
-    const session = newSession({
+    const made = newSession({
       id: ids.make('session'),
       project: 'default',
       agent: kind.name,
@@ -158,6 +162,7 @@ class Play implements History {
       node: 'local',
       createdAt: clock.now(),
     });
+    const session: Session = { ...made, delivery: this.#world.isGiving ? 'controller' : 'auto' };
     const plan = planOf(this.#world, name, 2 + this.#choices.below(2));
     // What is tried again is known when it is there.
     if (!this.#world.isRetrying) for (const message of plan) truth.addMessage(message.text, session.id, null);
@@ -292,6 +297,7 @@ function newWorld(seed: number, choices: Choices, log: Pick<World, 'note' | 'det
   // By the seed, not by a choice: so all other histories stay what they are.
   const isRetrying = seed % 5 === 3;
   const isClockSet = seed % 10 === 0;
+  const isGiving = seed % 10 === 4 || seed % 10 === 1;
   return {
     choices,
     violations,
@@ -301,6 +307,7 @@ function newWorld(seed: number, choices: Choices, log: Pick<World, 'note' | 'det
       ...budgets,
       ...(isRetrying ? retryBudgets : {}),
       ...(isClockSet ? clockBudgets : {}),
+      ...(isGiving ? givingBudgets : {}),
     }),
     gates: new Gates(),
     ids: new Ids(() => clock.now(), seededRandom(seed + 0x5eed)),
@@ -315,6 +322,7 @@ function newWorld(seed: number, choices: Choices, log: Pick<World, 'note' | 'det
     isCosting: seed % 10 === 6,
     limited: limitedBy(seed),
     isAlone: seed % 10 === 7 || seed % 10 === 8,
+    isGiving,
     label: (prefix) => {
       const count = (counters.get(prefix) ?? 0) + 1;
       counters.set(prefix, count);

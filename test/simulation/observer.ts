@@ -8,6 +8,7 @@ import { emptySnapshot } from '../../src/store/memory/state.ts';
 import type { MemorySnapshot } from '../../src/store/memory/state.ts';
 import { checkAttempts } from './attempts.ts';
 import { checkAdmission } from './admission.ts';
+import { checkBatches } from './batches.ts';
 import { checkMonotone } from './monotone.ts';
 import { checkParentage } from './parentage.ts';
 import type { Programs } from './programs.ts';
@@ -52,6 +53,7 @@ export class Observer {
     checkOutcomes(context);
     checkAttempts(context);
     checkAdmission(context);
+    checkBatches(context);
     this.#checkClosed(state);
   }
 

@@ -13,7 +13,8 @@ export function checkOutcomes(context: CommitContext): void {
       !was?.cancelRequested &&
       world.asked.cancels === 0 &&
       !hasTimedOut(context) &&
-      !hasOverspent(context)
+      !hasOverspent(context) &&
+      !isBesideFailure(context, row)
     )
       world.violations.report(
         'BYSTANDER',
@@ -38,6 +39,28 @@ function isOwnWake({ world, continuations }: CommitContext, row: Execution): boo
   if (world.truth.typed.has(row.name)) return true;
   const results = [...(continuations.get(row.id) ?? [])];
   return results.some((label) => world.truth.works.get(label)?.kind === 'task');
+}
+
+/** Whether something was ended because something beside it had failed. */
+function hasFailedFast({ after }: Pick<CommitContext, 'after'>): boolean {
+  return after.executions.some((row) => row.cancelRequested?.actor.kind === 'system');
+}
+
+/** What was given out beside something that failed is ended with it, and all that is below it. */
+function isBesideFailure({ after }: CommitContext, row: Execution): boolean {
+  const rows = new Map(after.executions.map((each) => [each.id, each]));
+  for (
+    let at: Execution | undefined = row;
+    at;
+    at = at.parentId === null ? undefined : rows.get(at.parentId)
+  ) {
+    const { parentId } = at;
+    if (at.cancelRequested?.actor.kind !== 'system' || at.mode !== 'batch') continue;
+    return after.executions.some(
+      (other) => other.parentId === parentId && (other.state === 'failed' || other.state === 'lost'),
+    );
+  }
+  return false;
 }
 
 /** Whether a deadline has ended something, which it may do only when it has passed. */
@@ -97,8 +120,14 @@ function checkDropped({ world, before, after }: CommitContext): void {
     const isTrue: Record<string, boolean> = {
       dropped: true,
       detached: true,
-      cancelled: world.asked.cancels > 0 || hasTimedOut({ before, after, world }) || hasOverspent({ after }),
+      cancelled:
+        hasFailedFast({ after }) ||
+        world.asked.cancels > 0 ||
+        hasTimedOut({ before, after, world }) ||
+        hasOverspent({ after }),
       interrupted: world.asked.interrupted.has(notice.sessionId) || world.asked.cancels > 0,
+      // An agent that may be told of results once only has started work again.
+      rounds_exceeded: world.isGiving,
       session_stopped: world.asked.stopped.has(notice.sessionId),
       undeliverable: notice.attempt >= 2 || world.facts.isConversationGone,
       session_gone: world.facts.isConversationGone,

@@ -37,12 +37,23 @@ function checkBirth(context: CommitContext, row: Execution): void {
   const holders = after.holds.filter((edge) => edge.executionId === row.id).map((edge) => edge.holderId);
   for (const id of [...(row.parentId === null ? [] : [row.parentId]), ...holders]) {
     const counted = after.executions.find((other) => other.id === id);
-    if (counted && !mayCount(context, work, counted))
+    if (counted && !mayCount(context, work, counted) && !isAboveSharer(context, work, counted))
       world.violations.report(
         'FOREIGN',
         `${work.label} is counted on ${describe(counted)}, who never shared its turn`,
       );
   }
+}
+
+/** In a controller's session messages hold what is shared with the handling of results below them. */
+function isAboveSharer(context: CommitContext, work: Work, counted: Execution): boolean {
+  if (!context.world.isGiving) return false;
+  return context.after.executions.some(
+    (row) =>
+      row.parentId === counted.id &&
+      row.runsIn === counted.runsIn &&
+      (mayCount(context, work, row) || isAboveSharer(context, work, row)),
+  );
 }
 
 /** Whether this execution shared the activity from which the work came. */

@@ -40,6 +40,8 @@ export type ViolationKind =
   | 'OVERTAKEN'
   /** Two runs work in a directory that each must have alone. */
   | 'SHARED'
+  /** A result of what an agent gave out in a turn was handed over without the others. */
+  | 'PIECEMEAL'
   /** A message of a run exists twice. */
   | 'SENT_TWICE'
   /** A message of a run was tried again too soon, or though it might not be. */

@@ -43,6 +43,8 @@ export interface World {
   readonly limited: { readonly isOn: boolean; limits: TurnLimits | undefined };
   /** All runs want one directory, each alone. */
   readonly isAlone: boolean;
+  /** Agents give out work: what they launch in a turn comes back at once. */
+  readonly isGiving: boolean;
   note(line: string): void;
   /** Noted only when somebody wants to read everything. */
   detail(line: () => string): void;
