@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StemmaClient } from '../../src/client/stemma-client.ts';
 import type { RegisterAnswer } from '../../src/contract/requests.ts';
+import { commandOf, processesIn, processesWithEnvironment } from '../e2e/living-processes.ts';
 import { type RunningServer, startServer } from '../e2e/server-process.ts';
 import type { Chromium, Tab } from './chromium.ts';
 
@@ -74,8 +75,14 @@ export class Visit {
     }
   }
 
+  /** Ends the server with its agents. Throws when one of them is left: it is ended too. */
   async end(): Promise<void> {
-    await this.#server?.process.signal('SIGTERM');
+    // Agents outlive a server that is merely stopped.
+    await this.#server?.process.signal('SIGUSR2');
+    const left = [...new Set([...processesWithEnvironment(this.directory), ...processesIn(this.directory)])];
+    const told = left.map(commandOf);
+    for (const pid of left) process.kill(pid, 'SIGKILL');
     rmSync(this.directory, { recursive: true, force: true });
+    if (told.length > 0) throw new Error(`processes of agents were left behind: ${told.join('; ')}`);
   }
 }
