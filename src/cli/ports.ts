@@ -2,6 +2,7 @@ import type { ApplyAnswer } from '../contract/schedule.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ScheduleFacts } from '../contract/schedule-checks.ts';
 import type { Tty } from './tty.ts';
+import type { YamlProblem } from './yaml-file.ts';
 
 /** Everything that the command line needs from the process around it and from the server's wiring. */
 export interface CliDeps {
@@ -39,6 +40,8 @@ export interface CliDeps {
   readonly checkAgentOffline: (request: AgentCheckRequest) => Promise<AgentCheckReport>;
   /** What the schedules of a configuration are held against; without a server. */
   readonly scheduleFacts: (request: AgentsRequest) => Promise<ScheduleFacts>;
+  /** Workflow files, checked without a server. Rejects with `NOT_FOUND`, and `INVALID_CONFIG` for the configuration. */
+  readonly checkWorkflows: (request: WorkflowCheckRequest) => Promise<CheckedWorkflowFile[]>;
   /** The profiles of a configuration, each looked for; without a server. */
   readonly listAgentsOffline: (request: AgentsRequest) => Promise<AgentListing[]>;
 }
@@ -87,6 +90,22 @@ export interface RunningServer {
 export interface AgentsRequest {
   /** Absolute; absent: the built-in profiles only. */
   readonly configFile?: string;
+}
+
+/** Which workflows to check: names, or files relative to `cwd`; none: all of the project. */
+export interface WorkflowCheckRequest extends AgentsRequest {
+  /** Absolute. */
+  readonly cwd: string;
+  readonly wanted: readonly string[];
+}
+
+/** A workflow file that was checked. */
+export interface CheckedWorkflowFile {
+  readonly name: string;
+  /** How many steps it names. */
+  readonly steps: number;
+  /** In the order of the file; empty: it may be launched. */
+  readonly problems: readonly YamlProblem[];
 }
 
 /** Which profile to check, and how far. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { schemaText } from './verbs/schema.ts';
+import { schemaText, workflowSchemaText } from './verbs/schema.ts';
 
 const committed = fileURLToPath(new URL('../../docs/stemma.schema.json', import.meta.url));
 
@@ -33,5 +33,21 @@ describe('the JSON Schema of stemma.yaml', () => {
       ([, { description, ...rest }]) => description === undefined && !('$ref' in rest),
     );
     expect(silent.map(([key]) => key)).toEqual([]);
+  });
+});
+
+describe('the JSON Schema of workflow files', () => {
+  it('is the one that is published: "stemma schema workflow" writes it', () => {
+    const path = fileURLToPath(new URL('../../docs/workflow.schema.json', import.meta.url));
+    expect(readFileSync(path, 'utf8') === workflowSchemaText()).toBe(true);
+  });
+
+  it('knows the keys of each type of step, and sub-agents of sub-agents', () => {
+    const { $defs } = JSON.parse(workflowSchemaText()) as { $defs: Record<string, object> };
+    expect(Object.keys($defs)).toEqual(expect.arrayContaining(['Workflow', 'WorkflowStep', 'SubAgent']));
+    const steps = JSON.stringify($defs['WorkflowStep']);
+    for (const key of ['run', 'prompt', 'foreach', 'validate', 'cases', 'question', 'maxRounds', 'workflow'])
+      expect(steps).toContain(`"${key}"`);
+    expect(JSON.stringify($defs['SubAgent'])).toContain('#/$defs/SubAgents');
   });
 });

@@ -47,7 +47,8 @@ const subAgent: z.ZodType<SubAgentInput> = z
 
 const subAgents: z.ZodType<Readonly<Record<string, SubAgentInput>>> = z
   .record(wordName, subAgent)
-  .refine((agents) => Object.keys(agents).length <= mostAgents, `has more than ${mostAgents} agents`);
+  .refine((agents) => Object.keys(agents).length <= mostAgents, `has more than ${mostAgents} agents`)
+  .meta({ id: 'SubAgents' });
 
 /** What makes an agent an orchestrator, as it is written. */
 export const todoKeys = {

@@ -26,6 +26,8 @@ process.exitCode = await runCli(argv, {
     (await import('./check-agent.ts')).checkAgentOffline(request, installation),
   scheduleFacts: async (request) =>
     (await import('./schedule-facts.ts')).scheduleFactsOffline(request, installation),
+  checkWorkflows: async (request) =>
+    (await import('./check-workflows.ts')).checkWorkflowsOffline(request, installation),
   listAgentsOffline: async (request) =>
     (await import('./check-agent.ts')).listAgentsOffline(request, installation),
 });

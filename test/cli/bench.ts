@@ -61,6 +61,7 @@ export class Bench {
         cases: [],
         capabilities: [],
       }),
+      checkWorkflows: async () => [],
       listAgentsOffline: async () => [],
       scheduleFacts: async () => ({
         agents: ['demo', 'codex'],

@@ -57,6 +57,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   startServer,
   runDemoAgent: async () => 0,
   checkAgentOffline: () => Promise.reject(new Error('no agent is checked here')),
+  checkWorkflows: async () => [],
   listAgentsOffline: async () => [],
   scheduleFacts: async () => ({ agents: [], refusalOfBudget: () => undefined, targets: [] }),
 });

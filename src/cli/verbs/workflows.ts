@@ -19,8 +19,9 @@ import {
   wholeNumber,
 } from '../verb.ts';
 import { inputsOf } from '../workflow-inputs.ts';
+import { addWorkflowCheck } from './workflow-check.ts';
 
-/** `stemma workflow ls | run | runs | show`. */
+/** `stemma workflow ls | check | run | runs | show`. */
 export function addWorkflowVerbs({ program, verb }: Registrar): void {
   const group = program
     .command('workflow')
@@ -30,6 +31,7 @@ export function addWorkflowVerbs({ program, verb }: Registrar): void {
     .description('list the workflows of the server, with their steps, groups and inputs')
     .option('--project <name>', 'only those of this project')
     .action(verb(list));
+  addWorkflowCheck(group, { verb });
   group
     .command('run')
     .description('begin a run of a workflow, as its file says it now')
