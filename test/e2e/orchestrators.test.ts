@@ -23,6 +23,8 @@ const call = (name: string, instruction: string): Action => ({
   call: 'call_sub_agent',
   with: { agent: 'shell', name, instruction },
 });
+/** A call that is refused, and whose answer stands for this name then. */
+const wrong = (why: string, tool: string, args: Action): Action => ({ call: tool, with: args, saveAs: why });
 const forEver = 'echo $$ >> leaves; exec sleep 600';
 const batch = (round: number): string => `^\\[stemma batch, round ${round} `;
 
@@ -37,7 +39,10 @@ const orchestrator: ScriptedAgent = {
         call('part-4', forEver),
         call('part-5', forEver),
       ),
-      say('I gave it out.'),
+      wrong('unknown', 'call_sub_agent', { agent: 'shel', instruction: 'x' }),
+      wrong('forbidden', 'call_generic_agent', { instruction: 'x' }),
+      wrong('foreign', 'query_sub_agent', { id: 'exe_7' }),
+      say('{{unknown}} {{forbidden}} {{foreign}}'),
     ),
     on('^Two', call('left', 'echo left'), call('right', `${gate('right')}; echo right`), say('Given out.')),
     on(`${batch(1)}[^]*part-3 failed`, call('part-3', 'echo mended'), say('Once more.')),
@@ -143,6 +148,10 @@ test('one of five fails: the others are ended, all comes back at once, and a ret
     'part-3#2': 'succeeded',
   });
   expect(await shown(root)).toContain('"part-3" failed');
+  const said = ofKind(tree, 'message')[0]?.result;
+  expect(said).toContain('INVALID_INPUT: agent: there is no sub-agent "shel". Did you mean "shell"?');
+  expect(said).toContain('FORBIDDEN: This work has no call_generic_agent. call_sub_agent can call: shell.');
+  expect(said).toContain('NOT_FOUND: id: this conversation started no sub-agent exe_7');
   const [first, all = '', last = '', ...others] = await told(tree);
   expect([first, others]).toEqual(['Build it.', []]);
   expect(noticesIn(all)).toHaveLength(5);
