@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { isId } from '../base/ids.ts';
-import { isCheckOf, isSettled } from '../ledger/execution.ts';
+import { isAttempt, isCheckOf, isSettled } from '../ledger/execution.ts';
 import { isOpen } from '../ledger/occurrence.ts';
 import type { Asking } from '../ledger/questions.ts';
 import { ask } from '../ledger/questions.ts';
@@ -39,6 +39,8 @@ function* isAnswered(name: string): Asking<boolean> {
   }
   if (!isId('execution', name)) return false;
   const row = yield* ask('execution', name);
+  // A script of a workflow is ended with its step.
+  if (row && isAttempt(row)) return isSettled(row.state);
   const parent = row && row.parentId !== null ? yield* ask('execution', row.parentId) : undefined;
   return row !== undefined && parent !== undefined && isCheckOf(row, parent) && isSettled(row.state);
 }
