@@ -18,6 +18,7 @@ export const processSuites = [
   'test/ledger/ablation.test.ts',
   'test/e2e/{hostile-agents,killed-schedules,many-due,orchestrators,servers,workflows}.test.ts',
   'test/schedules/year.test.ts',
+  'test/simulation/ablation.test.ts',
 ];
 
 /** `npm test`: hermetic, and under a minute. */
