@@ -10,6 +10,8 @@ import { configFile } from '../src/contract/config-file.ts';
 import { runFile } from '../src/contract/run-file.ts';
 import { instantsBetween } from '../src/schedules/rule/instants.ts';
 import { parseRule } from '../src/schedules/rule/rule.ts';
+import { checkWorkflow } from '../src/workflows/check.ts';
+import { readWorkflowFile } from '../src/workflows/read-file.ts';
 import { matcher } from './architecture/source-files.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -93,11 +95,15 @@ describe('the documents', () => {
     expect(mistakeIn('up --workers 3', program)).toBe('up has no --workers');
   });
 
-  it('show run files and configurations that can be used', () => {
+  it('show run files, workflows and configurations that can be used', () => {
     const files = every(/```yaml\n([^`]+)```/g);
     expect(files.length).toBeGreaterThan(5);
     for (const { path, found } of files) {
       const said = parse(found) as object;
+      if ('steps' in said) {
+        expect(checkWorkflow(readWorkflowFile(said), { name: 'shown' }), path).toEqual([]);
+        continue;
+      }
       const schema = 'messages' in said ? runFile : configFile;
       expect(schema.safeParse(said).error, path).toBeUndefined();
     }
