@@ -53,6 +53,12 @@ describe('a JSON Schema', () => {
     (schema) => expect(problemsOfSchema(schema)).toEqual([]),
   );
 
+  it('with an "$id" can be used again, and another one with the same too', () => {
+    const named = { $id: 'https://schemas.invalid/a', type: 'number' };
+    expect([mistakesIn(1, named), mistakesIn(1, named)]).toEqual([[], []]);
+    expect(mistakesIn(1, { ...named, type: 'string' })).toEqual(['$: must be string, and is 1']);
+  });
+
   it('of draft-07 is read as one', () => {
     const schema = { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'number' }] };
     expect(problemsOfSchema(schema)).toEqual([]);

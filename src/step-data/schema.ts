@@ -34,6 +34,26 @@ export function mistakesIn(value: Json, schema: Json, longestMs = longestCheckMs
 
 type Check = ReturnType<Ajv['compile']>;
 
+/** Making one costs much more than compiling a schema with it. */
+const compilers = new Map<'old' | 'new', { readonly ajv: Ajv; readonly warned: string[] }>();
+
+function compilerOf(which: 'old' | 'new'): { readonly ajv: Ajv; readonly warned: string[] } {
+  const known = compilers.get(which);
+  if (known) return known;
+  const warned: string[] = [];
+  const logger = {
+    log: () => undefined,
+    warn: (text: string) => warned.push(text),
+    error: () => undefined,
+  };
+  const options = { allErrors: true, strict: false, logger } as const;
+  const ajv = which === 'old' ? new Ajv(options) : new Ajv2020(options);
+  formats.default(ajv);
+  const made = { ajv, warned };
+  compilers.set(which, made);
+  return made;
+}
+
 function compile(schema: Json): Check | string {
   if (JSON.stringify(schema).length > longestSchema)
     return `A schema may have at most ${longestSchema} characters.`;
@@ -42,17 +62,18 @@ function compile(schema: Json): Check | string {
   const isOld = typeof dialect === 'string' && draft7.test(dialect);
   if (dialect !== null && !isOld && !(typeof dialect === 'string' && draft2020.test(dialect)))
     return `"$schema": ${JSON.stringify(dialect)} is not known; known are 2020-12 (the usual one) and draft-07.`;
-  const warned: string[] = [];
-  const logger = { log: () => undefined, warn: (text: string) => warned.push(text), error: () => undefined };
-  const options = { allErrors: true, strict: false, logger } as const;
+  const { ajv, warned } = compilerOf(isOld ? 'old' : 'new');
+  warned.length = 0;
+  // What it remembers of a schema would stay for ever, and its "$id" would be taken the next time.
+  const own = typeof schema === 'object' && schema !== null ? structuredClone(schema) : schema;
   try {
-    const ajv = isOld ? new Ajv(options) : new Ajv2020(options);
-    formats.default(ajv);
-    const check = ajv.compile(schema as object | boolean);
+    const check = ajv.compile(own as object | boolean);
     const unknown = warned.find((text) => text.includes('format'));
     return unknown === undefined ? check : `${unknown.replace(' ignored in schema', '')}.`;
   } catch (thrown) {
     return reasonOf((thrown as Error).message);
+  } finally {
+    if (typeof own === 'object' && own !== null) ajv.removeSchema(own);
   }
 }
 
