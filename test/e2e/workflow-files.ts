@@ -1,4 +1,4 @@
-import { gate, type Action, noticeOf, on, say, type ScriptedAgent, until } from './script-words.ts';
+import { gate, type Action, noticeOf, on, parallel, say, type ScriptedAgent, until } from './script-words.ts';
 
 /** A script step that waits until the scene's directory has this file. */
 const waits = (file: string, more: object = {}): object => ({ type: 'script', run: gate(file), ...more });
@@ -25,6 +25,17 @@ export const workflowFiles: Readonly<Record<string, object>> = {
   talk: { steps: { one: { type: 'agent', agent: 'worker', prompt: 'Cry wolf.' } } },
   slow: { steps: { one: waits('go'), two: forEver('leaf', { needs: ['one'] }) } },
   ends: { steps: { leaf: forEver('leaf'), agent: { type: 'agent', agent: 'worker', prompt: 'Stay.' } } },
+  five: {
+    steps: {
+      plan: {
+        type: 'todo',
+        agent: 'worker',
+        prompt: 'Five at once.',
+        agents: { hand: { agent: 'shell', description: 'does what it is told' } },
+        onChildFailure: 'cancel',
+      },
+    },
+  },
   groups: { groups: { eu: { region: 'eu-1' }, us: { region: 'us-1' } }, steps: { only: waits('go') } },
   scored: {
     evaluation: 'score',
@@ -46,6 +57,18 @@ export const workflowFiles: Readonly<Record<string, object>> = {
 const launches = (tool: string, args: object): Action => ({ call: tool, with: args });
 const told = (name: string): string => noticeOf(name, '\\S+');
 
+/** Five sub-agents: the third fails when the scene says so, the others never end by themselves. */
+const fiveHands = ['one', 'two', 'three', 'four', 'five'].map((name) =>
+  launches('call_sub_agent', {
+    agent: 'hand',
+    name,
+    instruction:
+      name === 'three'
+        ? `${gate('fail')}; echo the disk is full >&2; exit 7`
+        : `echo $$ > leaf-${name}; exec sleep 600`,
+  }),
+);
+
 /** The agent that launches them, and that works in their steps. */
 export const launcherAgent: ScriptedAgent = {
   rules: [
@@ -62,6 +85,13 @@ export const launcherAgent: ScriptedAgent = {
       launches('run_in_background', { name: 'helper', instruction: gate('help'), agent: 'shell' }),
       say('Delegated.'),
     ),
+    on(
+      '^In the background',
+      launches('run_in_background', { name: 'bg', instruction: 'Workflow five' }),
+      say('Started.'),
+    ),
+    on('^Five at once', parallel(...fiveHands), say('Given out.')),
+    on(noticeOf('three', 'failed'), say('[stemma failed] three of five could not be done')),
     on(told('helper'), say('Handled the helper.')),
     on('^Cry wolf', say('ERROR: this is only a text. context canceled')),
     on('^Stay', until('never')),

@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { describe, expect } from 'vitest';
 import type { Execution, TreeView } from '../../src/contract/execution.ts';
+import { builtProgram } from './built-program.ts';
 import { isAlive } from './living-processes.ts';
 import { callTool, sendAndHangUp, toolCall } from './raw-requests.ts';
 import type { Scenarios } from './scenario.ts';
@@ -269,6 +272,42 @@ export function workflowCases({ scenario, alone }: Scenarios): void {
       expect(s.processes()).toEqual([]);
       expect(await s.ended(runId)).toMatchObject({ outcome: 'cancelled', messages: [{}, { attempts: [] }] });
     });
+
+    alone(
+      'the third of five sub-agents below it fails: the others are ended and joined, and it is told why',
+      async (s) => {
+        const { queryId } = await s.send('worker', 'In the background.');
+        const others = ['one', 'two', 'four', 'five'];
+        const leaves = await Promise.all(others.map(async (name) => Number(await s.file(`leaf-${name}`))));
+        await s.named(queryId, 'three', (row) => row.state === 'running');
+        s.open('fail');
+        const failed = await s.named(queryId, 'three', (row) => row.state === 'failed');
+        const tree = await s.closed(queryId);
+        expect(leaves.filter(isAlive)).toEqual([]);
+        expect(tree).toMatchObject({ outcome: 'succeeded', holding: [] });
+        const hands = others.map((name) => only(tree, 'agent', name));
+        expect(hands.map(({ state }) => state)).toEqual(others.map(() => 'cancelled'));
+        for (const hand of hands) expect(time(hand.closedAt) - time(failed.endedAt)).toBeLessThan(30_000);
+        expect(only(tree, 'step', 'plan')).toMatchObject({
+          state: 'failed',
+          error: { code: 'SELF_REPORTED' },
+        });
+        expect(only(tree, 'workflow', 'five')).toMatchObject({ state: 'failed' });
+        const bg = only(tree, 'agent', 'bg');
+        expect(only(tree, 'workflow', 'five').parentId).toBe(
+          tree.executions.find(({ kind, parentId }) => kind === 'message' && parentId === bg.id)?.id,
+        );
+        const { url, token = '' } = s.client.connection;
+        const env = { ...process.env, STEMMA_URL: url, STEMMA_TOKEN: token, NO_COLOR: '1' };
+        const { stdout: said } = await promisify(execFile)(
+          process.execPath,
+          [builtProgram(), 'tree', queryId],
+          { env },
+        );
+        expect(said).toContain('the disk is full');
+        expect(said).toContain('three of five could not be done');
+      },
+    );
 
     scenario('the steps of a workflow are shown to its agent in brief', async (s) => {
       const { queryId } = await s.send('shell', tellToken('done'));
