@@ -151,8 +151,8 @@ export async function createApp(parts: AppParts): Promise<App> {
       token: signer.sign({ kind: 'execution', executionId }),
     }),
   });
-  const sources = textSources(agents, process.env);
-  const texts = messageTexts(store, sources, (of) => join(dataDir, 'records', of));
+  const sources = textSources(agents, process.env, recordPlaces(dataDir).ofWorkflow);
+  const texts = messageTexts(store, sources);
   const workspaces = new LocalWorkspaces({ clock, dataDir });
   const tells = (name: string): UsageTold | undefined => {
     const found = agents.find(name);

@@ -9,7 +9,8 @@ const directory = mkdtempSync(join(tmpdir(), 'stemma-texts-'));
 const cwd = join(directory, 'work');
 const profile = { name: 'demo', driver: 'acp', command: ['true'], env: { REGION: 'north' } };
 const agents = { find: (name: string) => (name === 'demo' ? ({ profile } as never) : undefined) };
-const sources = textSources(agents, { HOME: '/home/ann', REGION: 'south' });
+const environment = { HOME: '/home/ann', REGION: 'south' };
+const sources = textSources(agents, environment, (id) => `/records/${id}`);
 
 beforeAll(() => {
   mkdirSync(join(cwd, 'notes'), { recursive: true });

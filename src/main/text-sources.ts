@@ -12,8 +12,10 @@ const largestFile = 1_000_000;
 export function textSources(
   agents: Pick<AgentDirectory, 'find'>,
   environment: Readonly<Record<string, string | undefined>>,
+  recordOf: TextSources['recordOf'],
 ): TextSources {
   return {
+    recordOf,
     variable(name, agent, isFromFile) {
       const own = agents.find(agent)?.profile.env?.[name];
       return own ?? (isFromFile ? environment[name] : undefined);

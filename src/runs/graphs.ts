@@ -44,7 +44,8 @@ export async function finishGraph(context: RunsContext, id: ExecutionId): Promis
   if (!rest.ok || rest.value !== 'free') return true;
   const ended = await store.read(() => endedSteps(graph.id));
   const said = await outputsOf(context, graph);
-  const result = summaryOf(ended, said.ok ? said.outputs : {});
+  const record = `Record: ${context.steps.records.directory(id)}`;
+  const result = `${summaryOf(ended, said.ok ? said.outputs : {})}\n${record}`;
   const failure = said.ok ? {} : { failure: { code: 'TEMPLATE_FAILED', message: said.message } };
   const outputs = said.ok ? said.outputs : {};
   await recordEnd(context, graph, { result, outputs, ...failure });

@@ -126,4 +126,6 @@ export interface TextSources {
   variable(name: string, agent: string, isFromFile: boolean): string | undefined;
   /** A file below `cwd`, bounded. Never rejects. */
   readFile(cwd: string, path: string): Promise<FileRead>;
+  /** Where the record of a workflow is. */
+  recordOf(workflow: ExecutionId): string;
 }

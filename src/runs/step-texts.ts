@@ -1,10 +1,11 @@
 import type { Json } from '../base/json.ts';
 import type { Graph } from '../ledger/graph.ts';
+import { outcomeOf } from '../ledger/execution.ts';
 import { ask } from '../ledger/questions.ts';
 import type { LedgerStore } from '../ledger/store.ts';
 import { holds } from '../workflows/condition.ts';
 import { fillText, fillTexts, textOfValue } from '../workflows/texts.ts';
-import type { WorkflowValues } from '../workflows/values.ts';
+import type { ScoredValues, WorkflowValues } from '../workflows/values.ts';
 import type { EnvironmentSaid, StepTexts, TextSources } from './ports.ts';
 
 /** Fills in the templates of workflows with what the ledger knows, and with what `sources` can read. */
@@ -34,7 +35,20 @@ export function valuesOf(
     },
     env: (name) => sources.variable(name, settings.agent ?? '', settings.isFromFile),
     readFile: (path) => sources.readFile(settings.cwd, path),
+    ...(graph.of === null ? {} : { of: () => scored(store, sources, graph.of) }),
   };
+}
+
+/** What an evaluation may say of what it scores, which is closed. */
+async function scored(
+  store: Pick<LedgerStore, 'read'>,
+  sources: TextSources,
+  of: Graph['of'],
+): Promise<ScoredValues | undefined> {
+  const row = of === null ? undefined : await store.read(() => ask('execution', of));
+  if (!row) return undefined;
+  const { outcome } = outcomeOf(row);
+  return { outcome, result: row.result, runId: row.runId ?? row.id, directory: sources.recordOf(row.id) };
 }
 
 /** Inputs and variables of the group come as they are; what the workflow and the step say goes before them. */

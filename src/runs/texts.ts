@@ -1,4 +1,3 @@
-import type { ExecutionId } from '../base/ids.ts';
 import { aboutRun } from './reviewed.ts';
 import type { AdvanceText, MessagePlace, MessageTexts, TextSources } from './ports.ts';
 import type { LedgerStore } from '../ledger/store.ts';
@@ -10,19 +9,12 @@ import { renderTemplate } from '../schedules/templates.ts';
 import { fillText } from '../workflows/texts.ts';
 import { valuesOf } from './step-texts.ts';
 
-/**
- * Fills in the templates of messages with what the ledger knows, and with what `sources` can read. `recordOf`: the directory
- * in which the record of a workflow is.
- */
-export function messageTexts(
-  store: LedgerStore,
-  sources: TextSources,
-  recordOf: (workflow: ExecutionId) => string,
-): MessageTexts {
+/** Fills in the templates of messages with what the ledger knows, and with what `sources` can read. */
+export function messageTexts(store: LedgerStore, sources: TextSources): MessageTexts {
   return {
     async fill({ run, index, text }: MessagePlace): Promise<AdvanceText> {
       const of = run.plan[index]?.of;
-      if (of !== undefined) return aboutRun(store, text, of, recordOf);
+      if (of !== undefined) return aboutRun(store, text, of, (id) => sources.recordOf(id));
       const known = await store.read(() => knownFor(run, index));
       if (known.graph) {
         const values = valuesOf(store, sources, known.graph);

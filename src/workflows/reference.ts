@@ -27,14 +27,14 @@ export interface Reference {
 }
 
 type StepField = 'result' | 'state';
-type OfField = 'directory' | 'outcome' | 'result';
+type OfField = 'directory' | 'outcome' | 'result' | 'runId';
 
 /** What the names of steps, inputs, outputs and variables are made of. */
 export const plainName = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 const longestPath = 20;
 const stepFields: readonly StepField[] = ['result', 'state'];
-const ofFields: readonly OfField[] = ['directory', 'outcome', 'result'];
+const ofFields: readonly OfField[] = ['directory', 'outcome', 'result', 'runId'];
 const allNames = [
   'inputs.NAME',
   'group.NAME',

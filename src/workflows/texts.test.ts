@@ -20,7 +20,7 @@ const values: WorkflowValues = {
     })[name] as never,
   row: { title: 'One', 'First name': 'Ada', n: 2 },
   previousResult: null,
-  of: { directory: '/records/exe_1', outcome: 'failed', result: null },
+  of: () => ({ directory: '/records/exe_1', outcome: 'failed', result: null, runId: 'run_1' }),
   env: (name) => ({ BRANCH: 'main', EMPTY: '' })[name],
   readFile: async (path) =>
     path === 'todo.md' ? { ok: true, text: 'buy {{date}}' } : { ok: false, why: 'there is no such file' },
@@ -40,7 +40,7 @@ describe('a text of a workflow', () => {
     ['{{steps.plan.state}}', 'skipped'],
     ['{{steps.plan.result ?? "nothing"}}|{{previous.result ?? \'\'}}', 'nothing|'],
     ['{{row.title}}: {{row["First name"]}}, {{row}}', 'One: Ada, {"title":"One","First name":"Ada","n":2}'],
-    ['{{of.directory}} {{of.outcome}}', '/records/exe_1 failed'],
+    ['{{of.directory}} {{of.outcome}} {{of.runId}}', '/records/exe_1 failed run_1'],
     ['{{env.BRANCH}}{{env.EMPTY}}', 'main'],
     ['{{file:todo.md}}', 'buy {{date}}'],
     ['\\{{date}}', '{{date}}'],

@@ -21,8 +21,8 @@ export interface WorkflowValues {
   readonly row?: Json;
   /** What the message before came to; null: there was none. Undefined: there are no messages here. */
   readonly previousResult?: string | null;
-  /** What an evaluation scores; undefined: nothing is scored here. */
-  readonly of?: ScoredValues;
+  /** What an evaluation scores; absent: nothing is scored here. */
+  readonly of?: () => ScoredValues | undefined | Promise<ScoredValues | undefined>;
   /** A variable that this text may have, if there is one. */
   readonly env: (name: string) => string | undefined;
   /** A file below the working directory, whose path is relative. Never rejects. */
@@ -42,6 +42,8 @@ export interface ScoredValues {
   readonly directory: string;
   readonly outcome: string;
   readonly result: string | null;
+  /** The run that it was, or its execution where it was none. */
+  readonly runId: string;
 }
 
 /**
@@ -79,7 +81,7 @@ async function lookUp(target: Target, values: WorkflowValues): Promise<Resolved>
     case 'row':
       return within(values.row, target.path, 'the row has no such column.');
     case 'of':
-      return orAbsent(values.of?.[target.field], 'nothing is scored here.');
+      return orAbsent((await values.of?.())?.[target.field], 'nothing is scored here.');
     case 'env':
       return orAbsent(values.env(target.name), `there is no ${target.name} for it.`);
     case 'file':

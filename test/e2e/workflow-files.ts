@@ -79,6 +79,7 @@ export const launcherAgent: ScriptedAgent = {
       say('Started.'),
     ),
     on('^Evaluate (\\w+)', launches('run_full_evaluation', { workflow: '{{1}}' }), say('Asked.')),
+    on('^Review what a run', say('Well done.')),
     on('^Review (\\w+)', launches('start_review', { kind: '{{1}}' }), say('Asked.')),
     on(
       '^Delegate',
@@ -95,7 +96,6 @@ export const launcherAgent: ScriptedAgent = {
     on(told('helper'), say('Handled the helper.')),
     on('^Cry wolf', say('ERROR: this is only a text. context canceled')),
     on('^Stay', until('never')),
-    on('^Review what a run', say('Well done.')),
     on(told('.*'), say('Noted.')),
   ],
 };

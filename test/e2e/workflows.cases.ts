@@ -151,7 +151,7 @@ export function workflowCases({ scenario, alone }: Scenarios): void {
           callTool(s.client.connection.url, token, name, args as Record<string, unknown>);
         for (const [name, args, says] of [
           ['run_full_workflow', { workflow: 'chian' }, /NOT_FOUND: .*"chain"/],
-          ['run_full_workflow', { workflow: 'wrong' }, /INVALID_CONFIG: .*typ/],
+          ['run_full_workflow', { workflow: 'wrong' }, /INVALID_CONFIG: .*"typ".*"type"/s],
           ['run_full_workflow', { workflow: 'groups', group: 'eus' }, /INVALID_INPUT: group: .*"eu"/],
           ['run_full_workflow', { workflow: 'chain', inputs: { day: 'x' } }, /INVALID_INPUT: inputs\.day/],
           ['run_full_workflow', { workflow: 'score' }, /INVALID_INPUT: workflow: .*of: run/],

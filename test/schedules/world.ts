@@ -77,6 +77,7 @@ export class World {
       workflows: parts.workflows ?? { define: async ({ workflow }) => noWorkflow(workflow) },
       texts: {
         variable: () => undefined,
+        recordOf: (id) => `/records/${id}`,
         readFile: async () => ({ ok: false, why: 'there is no such file' }),
       },
       refusalOfBudget: () => undefined,

@@ -55,6 +55,7 @@ export class Stage {
     const report = (what: string): void => void this.reports.push(what);
     const sources = {
       variable: () => undefined,
+      recordOf: (id: string) => `/records/${id}`,
       readFile: async () => ({ ok: false, why: 'there is no such file' }) as const,
     };
     const context: RunsContext = {
