@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock as clock } from '../../base/clock.ts';
+import { processesWithEnvironment } from '../../../test/e2e/living-processes.ts';
 import { acpDriver } from '../acp/driver.ts';
 import { demoCheck } from '../demo/conformance-script.ts';
 import { demoProgramFromSource } from '../demo/demo-from-source.ts';
@@ -24,8 +25,18 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await tools.close();
+  // A faulty driver leaves agents behind: nobody else ends them.
+  for (const pid of processesWithEnvironment(root)) end(pid);
   rmSync(root, { recursive: true, force: true });
 });
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
 
 interface Fault {
   readonly name: string;
