@@ -161,6 +161,20 @@ describe('the workflows beside stemma.yaml', () => {
   });
 });
 
+describe('a schema of an output', () => {
+  it('is looked at before anything begins', async () => {
+    write(
+      'wrong.yaml',
+      'steps:\n  a:\n    run: x\n    outputs:\n      o: { answer: true, schema: { type: objekt } }\n',
+    );
+    const refused = await source().define({ workflow: 'wrong', instant });
+    expect(refused).toMatchObject({
+      code: 'INVALID_CONFIG',
+      data: { problems: [{ line: 5, key: 'steps.a.outputs.o.schema' }] },
+    });
+  });
+});
+
 describe('the list of workflows', () => {
   it('has every file, with what is wrong with it', async () => {
     write('good.yaml', nightly.replace('evaluation: score', '').replace('workflow: again', 'run: x'));

@@ -1,4 +1,5 @@
 import { type ReadYaml, readYaml, type YamlProblem } from '../cli/yaml-file.ts';
+import { problemsOfSchema } from '../step-data/schema.ts';
 import { checkWorkflow } from '../workflows/check.ts';
 import { outlineOf, type WorkflowFacts, type WorkflowOutline } from '../workflows/facts.ts';
 import { keysOfWorkflow, type ReadWorkflow, readWorkflowFile } from '../workflows/read-file.ts';
@@ -67,7 +68,7 @@ export class WorkflowReading {
     const { file, broken, explain } = parsed;
     if (broken.length > 0) return { name, file, problems: broken };
     const workflows = await this.#outlines(name);
-    const issues = checkWorkflow(file, { ...facts, name, workflows });
+    const issues = checkWorkflow(file, { problemsOfSchema, ...facts, name, workflows });
     return { name, file, problems: issues.length === 0 ? [] : explain(issues) };
   }
 

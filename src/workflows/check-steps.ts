@@ -1,13 +1,15 @@
 import type { StepInput, StepInputs } from '../contract/workflow-steps.ts';
+import type { WorkflowFacts } from './facts.ts';
 import { issueAt, issuesOfEach, unknownName } from './issue.ts';
 import { casesOf } from './needs.ts';
 import type { ReadWorkflow, WorkflowIssue } from './read-file.ts';
 
 /** What of each step makes no sense beside the other steps, or within itself. */
-export function checkSteps(file: ReadWorkflow): WorkflowIssue[] {
+export function checkSteps(file: ReadWorkflow, facts: WorkflowFacts): WorkflowIssue[] {
   return issuesOfEach(file.steps, ([name, step]) => [
     ...needIssues(name, step, file),
     ...outputIssues(name, step),
+    ...schemaIssues(name, step, facts),
     ...typeIssues(step, file).map((found) => ({ ...found, path: ['steps', name, ...found.path] })),
   ]);
 }
@@ -26,6 +28,20 @@ function outputIssues(name: string, { said, type }: StepInput): WorkflowIssue[] 
   if (hasOutputs || type === 'script') return [];
   const message = 'there is nothing to repair: the step has no outputs';
   return [issueAt(['steps', name, 'repairs'], message)];
+}
+
+function schemaIssues(
+  name: string,
+  { said }: StepInput,
+  { problemsOfSchema }: WorkflowFacts,
+): WorkflowIssue[] {
+  if (problemsOfSchema === undefined || !('outputs' in said)) return [];
+  return Object.entries(said.outputs ?? {}).flatMap(([output, plan]) => {
+    const schema = 'schema' in plan ? plan.schema : undefined;
+    const path = ['steps', name, 'outputs', output, 'schema'];
+    const problems = schema === undefined ? [] : problemsOfSchema(schema);
+    return problems.map((problem) => issueAt(path, problem.replace(/\.$/, '')));
+  });
 }
 
 function typeIssues(step: StepInput, file: ReadWorkflow): WorkflowIssue[] {

@@ -18,7 +18,7 @@ export function checkWorkflow(file: ReadWorkflow, facts: WorkflowFacts): Workflo
   return [
     ...file.issues,
     ...checkInputs(file),
-    ...checkSteps(file),
+    ...checkSteps(file, facts),
     ...checkReach(file),
     ...checkCalls(file, facts),
     ...checkTexts(file, facts, upstream),

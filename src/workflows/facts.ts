@@ -1,3 +1,4 @@
+import type { Json } from '../base/json.ts';
 import type { Budget } from '../contract/budget.ts';
 import type { ReadWorkflow } from './read-file.ts';
 
@@ -7,6 +8,8 @@ export interface WorkflowFacts {
   readonly agents?: readonly string[];
   /** Why an agent that is there takes no such budget, if so. */
   readonly refusalOfBudget?: (agent: string, budget: Budget) => string | undefined;
+  /** What is wrong with a JSON Schema, in sentences. */
+  readonly problemsOfSchema?: (schema: Json) => readonly string[];
   /** What this workflow is called. */
   readonly name: string;
   /** All workflows of the project, this one too. */

@@ -29,9 +29,6 @@ export interface Reference {
 type StepField = 'result' | 'state';
 type OfField = 'directory' | 'outcome' | 'result' | 'runId';
 
-/** What the names of steps, inputs, outputs and variables are made of. */
-export const plainName = /^[A-Za-z_][A-Za-z0-9_-]*$/;
-
 const longestPath = 20;
 const stepFields: readonly StepField[] = ['result', 'state'];
 const ofFields: readonly OfField[] = ['directory', 'outcome', 'result', 'runId'];
@@ -54,12 +51,6 @@ const heads = new Map(allNames.map((name) => [name.split(/[.:]/, 1)[0] ?? name, 
 /** Takes a text of a workflow apart; every mistake is an issue. */
 export function parseText(text: string): ParsedTemplate<Reference | PlainPart> {
   return takeApart(text, readReference);
-}
-
-/** The templates of a text; none when it is not valid. */
-export function referencesIn(text: string): Reference[] {
-  const parsed = parseText(text);
-  return parsed.ok ? parsed.parts.filter((part) => part.is === 'reference') : [];
 }
 
 /** Reads what stands between the braces: a name, and what stands there when it has no value, as in `NAME ?? "nothing"`. */
