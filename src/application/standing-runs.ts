@@ -13,15 +13,15 @@ import type { ApplicationContext } from './context.ts';
 export function createStandingRunCommands(context: ApplicationContext): StandingRunCommands {
   const { store, clock, ids } = context;
   return {
-    async rerun(id, { from }) {
-      if (typeof from === 'string') return namesStep(id, from);
+    async rerun(id, { from, only = false }) {
       const ready = await directoryAgain(context, id);
       if (!ready.ok) return ready;
-      return nothing(await store.decide(() => rerun({ now: clock.now(), id, from, ...ready.value })));
+      return nothing(await store.decide(() => rerun({ now: clock.now(), id, from, only, ...ready.value })));
     },
     async resume(id, { caller }) {
       const run = await store.read(() => ask('run', id));
-      const session = run && (await store.read(() => ask('session', run.sessionId)));
+      const sessionId = run?.sessionId ?? null;
+      const session = sessionId === null ? undefined : await store.read(() => ask('session', sessionId));
       // Its message waits for a limit, which holds the whole session.
       if (session?.limit && run?.state === 'running' && run.retryAt === null) {
         const about = { sessionId: session.id, action: 'resume', actor: actorOf(caller) } as const;
@@ -33,12 +33,6 @@ export function createStandingRunCommands(context: ApplicationContext): Standing
       return nothing(await store.decide(() => resumeRun({ now: clock.now(), id, ...ready.value })));
     },
   };
-}
-
-/** Only workflows have steps. */
-function namesStep(id: RunId, from: string): Answer<never> {
-  const message = `Run ${id} has messages and no steps: "from" is the index of one of them, not "${from}".`;
-  return { ok: false, code: 'INVALID_INPUT', message, data: { field: 'from' } };
 }
 
 /** The directory that was made for a run which has ended, made ready again; nothing where none was made. */

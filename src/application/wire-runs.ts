@@ -30,12 +30,12 @@ export function toRun(
     id: run.id,
     project: run.project,
     name: run.name,
-    sessionId: run.sessionId,
     state: run.state === 'running' && waiting ? 'waiting' : run.state,
     createdAt: toInstant(run.createdAt),
     next: run.cursor,
     messages: messagesOf(run, messages),
     ...present({
+      sessionId: run.sessionId,
       agent: session?.agent,
       schedule: schedule && fullName(schedule),
       instant: at(run.instant),

@@ -39,7 +39,7 @@ export function createWorkflowCommands(context: ApplicationContext): WorkflowCom
         id,
         project: definition.project,
         name: definition.name,
-        sessionId: null as never,
+        sessionId: null,
         plan,
       };
       const begun = await store.decide(() =>

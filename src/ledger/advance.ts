@@ -1,4 +1,4 @@
-import type { FreshIds, RunId } from '../base/ids.ts';
+import type { ExecutionId, FreshIds, RunId } from '../base/ids.ts';
 import { budgetLeft, isUsedUp, mayRetry, retryDelayMs, smallerBudget } from './attempts.ts';
 import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
@@ -13,6 +13,8 @@ import { ask } from './questions.ts';
 import { rules } from './rules.ts';
 import type { Verdict } from './run-end.ts';
 import { endRun } from './run-end.ts';
+import type { FilledInputs } from './send-workflow.ts';
+import { isEvaluation, letIn, sendWorkflow } from './send-workflow.ts';
 import type { PlannedMessage, Run } from './session.ts';
 
 /** Somebody looks whether a run may go on. */
@@ -23,6 +25,8 @@ export interface Advance {
   readonly moves: number;
   /** The text of the message that `indexToSend` names, its templates filled in by whoever can read files. */
   readonly text?: FilledText;
+  /** The inputs of the workflow that `indexToSend` names, if that is one, filled in likewise. */
+  readonly inputs?: FilledInputs;
   readonly fresh: FreshIds;
 }
 
@@ -32,11 +36,12 @@ export type FilledText =
   | { readonly ok: false; readonly message: string };
 
 /**
- * `notYet`: the message before is open, or its back-off is not over. `backsOff`: it has failed, and is sent again later, as was decided now.
- * `needsText`: the next text has templates and was not given; nothing was done. `stale`: the caller did not know how far the
+ * `notYet`: the message before is open, or its back-off is not over. `begun`: a workflow has got the workspace that it
+ * waited for. `backsOff`: it has failed, and is sent again later, as was decided now. `needsText`: the next text or input has
+ * templates and was not given; nothing was done. `stale`: the caller did not know how far the
  * run was; nothing was done.
  */
-export type Advanced = 'sent' | 'ended' | 'backsOff' | 'notYet' | 'needsText' | 'stale';
+export type Advanced = 'sent' | 'begun' | 'ended' | 'backsOff' | 'notYet' | 'needsText' | 'stale';
 
 /**
  * The only thing that ever sends a scheduled message: when the message before it is closed, decides by its outcome, and
@@ -51,7 +56,8 @@ export function* advance(command: Advance): Rule<Advanced> {
   // Without the rule, whoever looked before another one advanced believes that the message it saw was the last.
   const currentId = isStale && !rules.advanceOnce ? null : run.currentId;
   const current = currentId === null ? undefined : yield* ask('execution', currentId);
-  if (current && !current.closed) return draft.done<Advanced>('notYet');
+  if (current && !current.closed)
+    return draft.done<Advanced>((yield* letIn(draft, current)) ? 'begun' : 'notYet');
   const last = current ? outcomeOf(current) : undefined;
   const before = plannedAt(run, run.cursor - 1);
   const repairs = mayRepair(before, run, last);
@@ -59,7 +65,7 @@ export function* advance(command: Advance): Rule<Advanced> {
   const left = yield* budgetLeft(run);
   const stops = yield* whyStop(run, last, repairs || again, left);
   if (stops) {
-    yield* endRun(draft, run, stops, current, command.fresh);
+    yield* endRun(draft, run, stops, stops.by ?? current, command.fresh);
     return draft.done<Advanced>('ended');
   }
   if (repairs && current && run.retryAt === null)
@@ -81,9 +87,25 @@ function hasTemplates(run: Pick<Run, 'scheduleId'>, { text, templates }: Planned
   return (templates === true || run.scheduleId !== null) && text.includes('{{');
 }
 
+/** The inputs of a workflow that are filled in before it is sent, as texts of messages are: name and text. */
+export function inputsToFill(run: Pick<Run, 'scheduleId'>, planned: PlannedMessage): [string, string][] {
+  if (planned.templates !== true && run.scheduleId === null) return [];
+  const inputs = Object.entries(planned.workflow?.graph.inputs ?? {});
+  return inputs.filter((pair): pair is [string, string] => {
+    const [, value] = pair;
+    return typeof value === 'string' && value.includes('{{');
+  });
+}
+
 /** Without the rule, whoever looked before the back-off began knows of none. */
 function ignoresBackOff(run: Run, command: Advance): boolean {
   return !rules.backOffOnce && run.retryAt !== null && command.moves === run.moves - 1;
+}
+
+/** What a run comes to. */
+interface Stop extends Verdict {
+  /** What it came to that by; absent: by what was sent last. */
+  readonly by?: Execution;
 }
 
 /** Why no further message is sent, if so. Cancellation is latched between two messages and during a back-off too. */
@@ -92,14 +114,16 @@ function* whyStop(
   last: Verdict | undefined,
   repeats: boolean,
   left: Budget | null,
-): Asking<Verdict | undefined> {
+): Asking<Stop | undefined> {
   if (run.cancelRequested) return { outcome: 'cancelled', code: 'CANCELLED' };
   if (last?.outcome === 'cancelled') return last;
   const before = plannedAt(run, run.cursor - 1);
-  if (last?.outcome === 'failed' && !repeats && before?.onFailure !== 'continue') return last;
-  if (run.cursor >= lengthOf(run) && !repeats) return last ?? { outcome: 'succeeded', code: null };
+  const mayGoOn = before?.onFailure === 'continue' || isEvaluation(run, run.cursor);
+  if (last?.outcome === 'failed' && !repeats && !mayGoOn) return last;
+  if (run.cursor >= lengthOf(run) && !repeats)
+    return (yield* failureScored(run)) ?? last ?? { outcome: 'succeeded', code: null };
   const owner = run.ownerId === null ? undefined : yield* ask('execution', run.ownerId);
-  const session = yield* ask('session', run.sessionId);
+  const session = run.sessionId === null ? undefined : yield* ask('session', run.sessionId);
   const refused = session ? yield* refusalOfSend(session, owner) : undefined;
   if (!refused) return isUsedUp(left) ? { outcome: 'failed', code: 'BUDGET' } : undefined;
   return refused.code === 'CANCELLED' || refused.code === 'SESSION_STOPPED'
@@ -122,6 +146,14 @@ function waitOn(draft: Draft, run: Run, retryAt: number): Advanced {
 function delayOf(run: Run): number {
   const { backoffMs = 0 } = plannedAt(run, run.cursor - 1)?.retry ?? {};
   return retryDelayMs(backoffMs, run.tries - run.repairs);
+}
+
+/** What was evaluated last had failed: that is what the run comes to, whatever its evaluation said. */
+function* failureScored(run: Run): Asking<Stop | undefined> {
+  if (!isEvaluation(run, run.cursor - 1)) return undefined;
+  const by = yield* ask('latestOfRun', run.id, run.cursor - 2);
+  const verdict = by && outcomeOf(by);
+  return by && verdict?.outcome === 'failed' ? { ...verdict, by } : undefined;
 }
 
 /** The message failed and is sent again later: its wake-up is owed in this very transaction. */
@@ -160,41 +192,71 @@ function* sendAt(
   run: Run,
   index: number,
   left: Budget | null,
-  { text, fresh }: Advance,
+  command: Advance,
   mended?: string,
 ): Asking<Advanced> {
   const planned = plannedAt(run, index);
-  const session = yield* ask('session', run.sessionId);
-  const owner = run.ownerId === null ? undefined : yield* ask('execution', run.ownerId);
-  if (!planned || !session) throw new Error(`run ${run.id} has no message ${index} or no session`);
+  if (!planned) throw new Error(`run ${run.id} has no message ${index}`);
+  const attempt = ((yield* ask('latestOfRun', run.id, index))?.attempt ?? 0) + 1;
+  const place: SentPlace = { id: command.fresh.at('execution', 0), index, attempt };
+  const { workflow: call } = planned;
+  if (call) {
+    const inputs = command.inputs ?? { ok: true, inputs: call.graph.inputs };
+    if (!command.inputs && inputsToFill(run, planned).length > 0) return 'needsText';
+    yield* sendWorkflow(draft, run, { ...place, planned, call, inputs, left });
+    moveTo(draft, run, place, undefined, false);
+    return 'sent';
+  }
   const isTemplate = mended === undefined && hasTemplates(run, planned);
-  if (isTemplate && !text) return 'needsText';
-  const filled: FilledText = isTemplate && text ? text : { ok: true, text: mended ?? planned.text };
-  const before = yield* ask('latestOfRun', run.id, index);
+  if (isTemplate && !command.text) return 'needsText';
+  const text: FilledText =
+    isTemplate && command.text ? command.text : { ok: true, text: mended ?? planned.text };
+  const owner = yield* sendMessage(draft, run, planned, place, left, text);
+  moveTo(draft, run, place, owner, mended !== undefined);
+  return 'sent';
+}
+
+/** Where a run comes to by what it sends. */
+interface SentPlace {
+  readonly id: ExecutionId;
+  readonly index: number;
+  readonly attempt: number;
+}
+
+/** Puts a message into the queue of the session; answers whose program the run is. */
+function* sendMessage(
+  draft: Draft,
+  run: Run,
+  planned: PlannedMessage,
+  { id, index, attempt }: SentPlace,
+  left: Budget | null,
+  filled: FilledText,
+): Asking<Execution | undefined> {
+  const session = run.sessionId === null ? undefined : yield* ask('session', run.sessionId);
+  const owner = run.ownerId === null ? undefined : yield* ask('execution', run.ownerId);
+  if (!session) throw new Error(`run ${run.id} has no session for message ${index}`);
   const message: NewMessage = {
-    id: fresh.at('execution', 0),
-    sessionId: run.sessionId,
+    id,
+    sessionId: session.id,
     text: filled.ok ? filled.text : planned.text,
     timeoutMs: planned.timeoutMs,
     join: planned.join,
     check: checkOf(planned),
     background: planned.background,
     budget: smallerBudget(planned.budget ?? null, left),
-    run: { id: run.id, index, attempt: (before?.attempt ?? 0) + 1 },
+    run: { id: run.id, index, attempt },
     ...(owner ? { parent: owner } : {}),
   };
   if (filled.ok) yield* addMessage(draft, session, message);
   else yield* addUnsent(draft, session, message, { code: 'TEMPLATE_FAILED', message: filled.message });
-  moveTo(draft, run, index, message, owner, mended !== undefined);
-  return 'sent';
+  return owner;
 }
 
-/** The run stands at this message now. */
+/** The run stands at this place now. */
 function moveTo(
   draft: Draft,
   run: Run,
-  index: number,
-  { id, run: place }: NewMessage,
+  { id, index, attempt }: SentPlace,
   owner: Execution | undefined,
   isRepair: boolean,
 ): void {
@@ -202,7 +264,7 @@ function moveTo(
   const tries = isAgain ? run.tries + 1 : 1;
   const repairs = isAgain ? run.repairs + (isRepair ? 1 : 0) : 0;
   const set = { cursor: index + 1, currentId: id, tries, repairs, retryAt: null, moves: run.moves + 1 };
-  draft.add({ do: 'patchRun', id: run.id, set });
+  draft.add({ do: 'patchRun', id: run.id, set: run.again ? { ...set, again: null } : set });
   draft.tell({
     type: 'run.advanced',
     rootId: owner?.rootId ?? id,
@@ -210,7 +272,7 @@ function moveTo(
     data: {
       runId: run.id,
       index,
-      attempt: place?.attempt ?? 1,
+      attempt,
       executionId: id,
       ...(isRepair ? { repair: repairs } : {}),
     },

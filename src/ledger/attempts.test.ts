@@ -175,7 +175,7 @@ describe('a message with templates', () => {
     const run = await scene.run(session, planOf(['on {{date}}'], templates));
     expect(await scene.advance(run)).toBe('needsText');
     expect(scene.runRow(run)).toEqual(run);
-    expect(await scene.advance(run, 0, { ok: true, text: 'on 2026-01-01' })).toBe('sent');
+    expect(await scene.advance(run, 0, { text: { ok: true, text: 'on 2026-01-01' } })).toBe('sent');
     expect((await scene.lane(session))?.text).toBe('on 2026-01-01');
   });
 
@@ -183,9 +183,9 @@ describe('a message with templates', () => {
     const scene = new Scene();
     const session = await scene.session();
     const run = await scene.run(session, planOf(['{{date}}', 'two'], templates));
-    await scene.advance(run, 0, { ok: true, text: 'first' });
+    await scene.advance(run, 0, { text: { ok: true, text: 'first' } });
     await scene.ends(session, await scene.runs(session));
-    expect(await scene.advance(run, 0, { ok: true, text: 'first again' })).toBe('stale');
+    expect(await scene.advance(run, 0, { text: { ok: true, text: 'first again' } })).toBe('stale');
   });
 
   it('that cannot be filled in fails without being sent, and the plan decides', async () => {
@@ -193,12 +193,14 @@ describe('a message with templates', () => {
     const session = await scene.session();
     const plan = planOf(['{{file:gone}}'], { ...templates, retry: { max: 1, backoffMs: 0 } });
     const run = await scene.run(session, plan);
-    await scene.advance(run, 0, { ok: false, message: 'no file gone' });
+    await scene.advance(run, 0, { text: { ok: false, message: 'no file gone' } });
     const error = { code: 'TEMPLATE_FAILED', message: 'no file gone' };
     expect(current(scene, run)).toMatchObject({ state: 'failed', closed: true, outcome: 'failed', error });
     expect(await scene.lane(session)).toBeUndefined();
     expect(await scene.advance(run)).toBe('backsOff');
-    expect(await scene.advance(run, scene.runRow(run).moves, { ok: true, text: 'there' })).toBe('sent');
+    expect(await scene.advance(run, scene.runRow(run).moves, { text: { ok: true, text: 'there' } })).toBe(
+      'sent',
+    );
   });
 
   it('of a plan without templates goes out as it is', async () => {

@@ -58,6 +58,14 @@ export interface WorkflowCall {
   readonly budget: Budget | null;
 }
 
+/** What of a workflow is done again, though it had succeeded. */
+export interface DoneAgain {
+  /** A step, and everything that needs it; null: all. */
+  readonly from: string | null;
+  /** That step alone. */
+  readonly only: boolean;
+}
+
 /** What the file says of the whole. */
 export interface GraphSettings {
   /** The profile of steps that name none. */

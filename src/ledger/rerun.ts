@@ -1,14 +1,17 @@
-import type { RunId, ScheduleId } from '../base/ids.ts';
+import type { RunId, ScheduleId, SessionId } from '../base/ids.ts';
 import { idAs } from '../base/ids.ts';
 import { budgetLeft, isUsedUp, spentBy } from './attempts.ts';
 import type { Refusal, Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
 import { outcomeOf } from './execution.ts';
+import { refusalOfAgain, refusalOfName } from './graph-resume.ts';
+import type { DoneAgain } from './graph.ts';
 import { lengthOf } from './plan.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import type { Run } from './session.ts';
 import { describeUsage } from './spending.ts';
+import { isEvaluation } from './send-workflow.ts';
 import type { PreparedWorkspace } from './workspace.ts';
 import { renewWorkspace } from './workspace-lock.ts';
 
@@ -16,8 +19,13 @@ import { renewWorkspace } from './workspace-lock.ts';
 export interface Rerun {
   readonly now: number;
   readonly id: RunId;
-  /** Index of the message that is sent again; those behind it follow. */
-  readonly from: number;
+  /**
+   * Index of the message or workflow that is sent again, as a whole; those behind it follow. Or a step of a workflow: what needs
+   * it is done again with it, and what else had succeeded is not.
+   */
+  readonly from: number | string;
+  /** That step alone. */
+  readonly only?: boolean;
   /** Where it works now, if its directory was made for it: prepared anew. Without one it works where it did. */
   readonly workspace?: PreparedWorkspace;
 }
@@ -25,6 +33,11 @@ export interface Rerun {
 /** Where a run has begun again. */
 export interface Begun {
   readonly from: number;
+}
+
+/** A place of a run, and what of a workflow there is done again. */
+interface Restart extends Begun {
+  readonly again: DoneAgain | null;
 }
 
 /**
@@ -35,16 +48,41 @@ export function* rerun(command: Rerun): Rule<Begun> {
   const draft = new Draft(command.now);
   const run = yield* ask('run', command.id);
   if (!run) return refuse('NOT_FOUND', `No run ${command.id}.`, { id: command.id });
-  const { from } = command;
+  const found = yield* placeToRerun(run, command);
+  if ('ok' in found) return found;
+  const refused = yield* refusalOfRerun(run, command.workspace);
+  if (refused) return refused;
+  yield* beginAgain(draft, run, found, command.workspace);
+  return draft.done({ from: found.from });
+}
+
+function* placeToRerun(run: Run, { from, only = false }: Rerun): Asking<Restart | Refusal> {
+  if (typeof from === 'string') return yield* placeOfStep(run, from, only);
   const last = lengthOf(run) - 1;
   if (!Number.isInteger(from) || from < 0 || from > last) {
     const message = `Run ${run.id} has ${lengthOf(run)} messages: "from" is an index from 0 to ${last}.`;
     return refuse('INVALID_INPUT', message, { messages: lengthOf(run) });
   }
-  const refused = yield* refusalOfRerun(run, command.workspace);
-  if (refused) return refused;
-  yield* beginAgain(draft, run, from, command.workspace);
-  return draft.done({ from });
+  if (only) {
+    const message = '"only" goes with the name of a step in "from": that step alone is done again.';
+    return refuse('INVALID_INPUT', message, { field: 'only' });
+  }
+  return { from, again: { from: null, only: false } };
+}
+
+function* placeOfStep(run: Run, name: string, only: boolean): Asking<Restart | Refusal> {
+  const entries = run.plan.map(({ workflow }) => workflow?.graph.steps ?? []);
+  const index = entries.findIndex((steps) => steps.some((step) => step.name === name));
+  const steps = entries.flat();
+  if (index < 0 && steps.length > 0) return refusalOfName(steps, name);
+  if (index < 0 || run.rowCount !== null) {
+    const message = `Run ${run.id} is no workflow and has no steps: "from" is the index of a message.`;
+    return refuse('INVALID_INPUT', message, { field: 'from' });
+  }
+  const again = { from: name, only };
+  const latest = yield* ask('latestOfRun', run.id, index);
+  const former = latest ? yield* ask('graphSteps', latest.id) : [];
+  return refusalOfAgain(entries[index] ?? [], former, again) ?? { from: index, again };
 }
 
 /**
@@ -67,11 +105,15 @@ export function* resumeRun(command: Pick<Rerun, 'now' | 'id' | 'workspace'>): Ru
     const message = `Run ${run.id} has done what it had to; to do it again, rerun it from one of its messages.`;
     return refuse('ILLEGAL_STATE', message, { state: run.state });
   }
-  yield* beginAgain(draft, run, from, command.workspace);
+  yield* beginAgain(draft, run, { from, again: null }, command.workspace);
   return draft.done({ from });
 }
 
 function* placeToResume(run: Run): Asking<number> {
+  if (isEvaluation(run, run.cursor - 1)) {
+    const scored = yield* ask('latestOfRun', run.id, run.cursor - 2);
+    if (scored && outcomeOf(scored).outcome !== 'succeeded') return run.cursor - 2;
+  }
   const current = run.currentId === null ? undefined : yield* ask('execution', run.currentId);
   const isDone = current === undefined || outcomeOf(current).outcome === 'succeeded';
   return isDone ? run.cursor : run.cursor - 1;
@@ -86,12 +128,8 @@ function* refusalOfRerun(run: Run, workspace: PreparedWorkspace | undefined): As
     const message = `Run ${id} is the program of ${run.ownerId}, which has ended; launch that again instead.`;
     return refuse('ILLEGAL_STATE', message, { state, executionId: run.ownerId });
   }
-  const session = yield* ask('session', run.sessionId);
-  if (!session) return refuse('SESSION_GONE', `The session of run ${id} is gone.`, { id: run.sessionId });
-  if (session.state === 'stopped') {
-    const message = `Session ${session.id} of run ${id} was stopped; a person's message starts it again.`;
-    return refuse('SESSION_STOPPED', message, { sessionId: session.id });
-  }
+  const ofSession = run.sessionId === null ? undefined : yield* refusalOfSession(run, run.sessionId);
+  if (ofSession) return ofSession;
   const schedule = scheduleId === null ? undefined : yield* ask('schedule', scheduleId);
   const other = schedule && (yield* atWork(schedule.id));
   if (other && schedule.definition.overlap !== 'allow') {
@@ -108,6 +146,14 @@ function* refusalOfRerun(run: Run, workspace: PreparedWorkspace | undefined): As
   return refuse('ILLEGAL_STATE', `Run ${id} has used ${used}: nothing is left for another attempt.`, {
     state,
   });
+}
+
+function* refusalOfSession({ id }: Run, sessionId: SessionId): Asking<Refusal | undefined> {
+  const session = yield* ask('session', sessionId);
+  if (!session) return refuse('SESSION_GONE', `The session of run ${id} is gone.`, { id: sessionId });
+  if (session.state !== 'stopped') return undefined;
+  const message = `Session ${session.id} of run ${id} was stopped; a person's message starts it again.`;
+  return refuse('SESSION_STOPPED', message, { sessionId });
 }
 
 /** A run of a schedule that is at work, or that is being begun: by the name that it will have. */
@@ -127,7 +173,7 @@ const mostOpen = 1_000;
 function* beginAgain(
   draft: Draft,
   run: Run,
-  from: number,
+  { from, again }: Restart,
   workspace: PreparedWorkspace | undefined,
 ): Asking<void> {
   const before = yield* ask('workspace', run.id);
@@ -148,6 +194,7 @@ function* beginAgain(
       tries: 0,
       repairs: 0,
       retryAt: null,
+      again,
       moves: run.moves + 1,
     },
   });

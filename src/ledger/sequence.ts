@@ -13,7 +13,8 @@ export interface BeginRun {
   readonly id: RunId;
   readonly project: string;
   readonly name: string;
-  readonly sessionId: SessionId;
+  /** Null: what it sends are workflows. */
+  readonly sessionId: SessionId | null;
   readonly plan: readonly PlannedMessage[];
   /** What a schedule says of it; the budget may be a person's too. */
   readonly origin?: Partial<RunOrigin>;
@@ -24,8 +25,8 @@ export interface BeginRun {
 /** Writes the run; its first message goes out by `advance`, like every other. */
 export function* beginRun(command: BeginRun): Rule<RunId> {
   if (yield* ask('run', command.id)) return new Draft(command.now).done(command.id);
-  const session = yield* ask('session', command.sessionId);
-  if (!session) return refuse('NOT_FOUND', `No session ${command.sessionId}.`, { id: command.sessionId });
+  if (command.sessionId !== null && !(yield* ask('session', command.sessionId)))
+    return refuse('NOT_FOUND', `No session ${command.sessionId}.`, { id: command.sessionId });
   const draft = new Draft(command.now);
   const { id, project, name, sessionId, plan, origin, now } = command;
   const row = newRun({ id, project, name, sessionId, ownerId: null, plan, createdAt: now, ...origin });

@@ -8,7 +8,7 @@ import type {
   TurnId,
 } from '../base/ids.ts';
 import type { Budget, Outcome } from './execution.ts';
-import type { WorkflowCall } from './graph.ts';
+import type { DoneAgain, WorkflowCall } from './graph.ts';
 import type { TextMessage } from './planned-message.ts';
 import type { Orchestration } from './step-plan.ts';
 
@@ -85,7 +85,8 @@ export interface Run {
   readonly id: RunId;
   readonly project: string;
   readonly name: string;
-  readonly sessionId: SessionId;
+  /** The conversation that its messages go to; null: what it sends are workflows. */
+  readonly sessionId: SessionId | null;
   /** The execution it is the program of (a background agent), or null when its messages are roots. */
   readonly ownerId: ExecutionId | null;
   readonly plan: readonly PlannedMessage[];
@@ -105,6 +106,8 @@ export interface Run {
   readonly repairs: number;
   /** When that message is sent again (UTC milliseconds): it has failed, and the run waits. */
   readonly retryAt: number | null;
+  /** What of the workflow that is sent next is done again; null: what had not succeeded. Cleared when it is sent. */
+  readonly again: DoneAgain | null;
   /** Grows with each message, back-off and new beginning; the compare-and-set of `advance`. */
   readonly moves: number;
   readonly state: 'running' | 'ended';
@@ -159,6 +162,7 @@ export function newRun(
     tries: 0,
     repairs: 0,
     retryAt: null,
+    again: null,
     moves: 0,
     state: 'running',
     outcome: null,

@@ -50,7 +50,10 @@ export function* nextMessage(draft: Draft, session: Session): Asking<NextMessage
   return { waiting };
 }
 
-/** Whether the run of a message has its workspace, or takes it now; else it is in line, and the message shows it. */
+/**
+ * Whether the run of a message or of a workflow has its workspace, or takes it now; else it is in line, and what it was asked
+ * for shows it.
+ */
 function* hasWorkspace(draft: Draft, message: Execution, asked: Map<string, number>): Asking<boolean> {
   const row = message.runId === null ? undefined : yield* ask('workspace', message.runId);
   if (!row || row.lock === null || row.isHeld || !rules.workspaceLock) return true;
@@ -73,6 +76,11 @@ function* hasWorkspace(draft: Draft, message: Execution, asked: Map<string, numb
     yield* show(draft, message, { for: 'workspace', since: draft.now, text });
   }
   return false;
+}
+
+/** As it is asked for by a workflow: its run has no session, and sends one thing at a time. */
+export function takeWorkspace(draft: Draft, row: Execution): Asking<boolean> {
+  return hasWorkspace(draft, row, new Map());
 }
 
 /** Who has a workspace that somebody waits for: for people. */
@@ -114,6 +122,8 @@ function* wakeNext(draft: Draft, lock: string, but: ReadonlySet<RunId>): Asking<
   let next = yield* ask('lockNext', lock, 0);
   while (next) {
     const run = but.has(next.runId) ? undefined : yield* ask('run', next.runId);
+    // A run without a session asks as soon as it is called.
+    if (run?.sessionId === null) return draft.wake('run', run.id);
     const session = run && (yield* ask('session', run.sessionId));
     if (session?.laneTurn === null) return draft.wake('session', session.id);
     // Its session is at work for somebody else: it asks anew when that has ended.

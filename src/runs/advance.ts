@@ -1,11 +1,13 @@
 import { reach } from '../base/faults.ts';
 import type { RunId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
-import { advance, indexToSend } from '../ledger/advance.ts';
+import type { Json } from '../base/json.ts';
+import type { Advance } from '../ledger/advance.ts';
+import { advance, indexToSend, inputsToFill } from '../ledger/advance.ts';
 import { plannedAt } from '../ledger/plan.ts';
 import { ask } from '../ledger/questions.ts';
 import type { Run } from '../ledger/session.ts';
-import type { AdvanceText, RunsContext } from './ports.ts';
+import type { RunsContext } from './ports.ts';
 
 type AdvanceContext = Pick<RunsContext, 'store' | 'clock' | 'ids' | 'texts'>;
 
@@ -22,13 +24,24 @@ export async function advanceRun(context: AdvanceContext, id: RunId): Promise<vo
   const { moves } = run;
   const advanced = await store.decide(() => advance({ now: clock.now(), id, moves, fresh }));
   if (!advanced.ok || advanced.value !== 'needsText') return;
-  const text = await fillNext(context, run);
-  await store.decide(() => advance({ now: clock.now(), id, moves, text, fresh }));
+  const filled = await fillNext(context, run);
+  await store.decide(() => advance({ now: clock.now(), id, moves, ...filled, fresh }));
 }
 
-async function fillNext({ store, texts }: AdvanceContext, run: Run): Promise<AdvanceText> {
+async function fillNext(
+  { store, texts }: AdvanceContext,
+  run: Run,
+): Promise<Pick<Advance, 'text' | 'inputs'>> {
   const index = indexToSend(run);
+  const planned = plannedAt(run, index);
   const latest = await store.read(() => ask('latestOfRun', run.id, index));
-  const attempt = (latest?.attempt ?? 0) + 1;
-  return texts.fill({ run, index, attempt, text: plannedAt(run, index)?.text ?? '' });
+  const place = { run, index, attempt: (latest?.attempt ?? 0) + 1 };
+  if (!planned?.workflow) return { text: await texts.fill({ ...place, text: planned?.text ?? '' }) };
+  const inputs: Record<string, Json> = { ...planned.workflow.graph.inputs };
+  for (const [name, text] of inputsToFill(run, planned)) {
+    const filled = await texts.fill({ ...place, text });
+    if (!filled.ok) return { inputs: { ok: false, message: `input "${name}": ${filled.message}` } };
+    inputs[name] = filled.text;
+  }
+  return { inputs: { ok: true, inputs } };
 }

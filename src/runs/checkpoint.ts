@@ -42,7 +42,7 @@ function* checkpoint(
   const isDone = current !== undefined && outcomeOf(current).outcome === 'succeeded';
   const cursor = isDone ? run.cursor : run.cursor - 1;
   if (cursor === 0 || cursor >= lengthOf(run)) return undefined;
-  const session = yield* ask('session', run.sessionId);
+  const session = run.sessionId === null ? undefined : yield* ask('session', run.sessionId);
   const rows = run.rowCount === null ? {} : { rows: { count: run.rowCount, from: run.id } };
   return { cursor, ...rows, nativeId: session?.nativeId ?? null };
 }

@@ -1,10 +1,10 @@
 import { aboutRun } from './reviewed.ts';
 import type { AdvanceText, MessagePlace, MessageTexts, TextSources } from './ports.ts';
 import type { LedgerStore } from '../ledger/store.ts';
-import { placeOf } from '../ledger/plan.ts';
+import { placeOf, plannedAt } from '../ledger/plan.ts';
 import type { Asking } from '../ledger/questions.ts';
 import { ask } from '../ledger/questions.ts';
-import type { Run } from '../ledger/session.ts';
+import type { Run, Session } from '../ledger/session.ts';
 import { renderTemplate } from '../schedules/templates.ts';
 import { fillText } from '../workflows/texts.ts';
 import { valuesOf } from './step-texts.ts';
@@ -24,7 +24,7 @@ export function messageTexts(store: LedgerStore, sources: TextSources): MessageT
           sources.readFile(session?.cwd ?? known.graph?.settings.cwd ?? '', path);
         return fillText(text, { ...values, ...own, readFile });
       }
-      const { agent = '', cwd = '' } = known.session ?? {};
+      const { agent, cwd } = whereFrom(known.session, run, index);
       const isFromFile = known.schedule?.origin === 'file';
       return renderTemplate(text, {
         scheduledFor: run.instant ?? run.createdAt,
@@ -37,9 +37,16 @@ export function messageTexts(store: LedgerStore, sources: TextSources): MessageT
   };
 }
 
+/** Whose variables and which directory a text may read: those of its session, or of its workflow. */
+function whereFrom(session: Session | undefined, run: Run, index: number): Pick<Session, 'agent' | 'cwd'> {
+  if (session) return session;
+  const settings = plannedAt(run, index)?.workflow?.graph.settings;
+  return { agent: settings?.agent ?? '', cwd: settings?.cwd ?? '' };
+}
+
 function* knownFor(run: Run, index: number) {
   const { sessionId, scheduleId } = run;
-  const session = yield* ask('session', sessionId);
+  const session = sessionId === null ? undefined : yield* ask('session', sessionId);
   const schedule = scheduleId === null ? undefined : yield* ask('schedule', scheduleId);
   const previousResult = index > 0 ? yield* resultOf(run, index - 1) : yield* resultOfLastRun(run);
   const step = run.ownerId === null ? undefined : yield* ask('graphOfStep', run.ownerId);
@@ -52,7 +59,8 @@ function* knownFor(run: Run, index: number) {
 /** What the agent said last because of a message: what it made of the results of what it had started goes before its first answer. */
 function* resultOf(run: Run, index: number): Asking<string | undefined> {
   const latest = yield* ask('latestOfRun', run.id, index);
-  return latest && (yield* ask('lastAnswer', run.sessionId, latest.rootId));
+  if (latest && run.sessionId !== null) return yield* ask('lastAnswer', run.sessionId, latest.rootId);
+  return latest?.result ?? undefined;
 }
 
 function* resultOfLastRun({ scheduleId }: Run): Asking<string | undefined> {

@@ -79,11 +79,12 @@ function* workOf(
   occurrence: Occurrence,
   { plan, workspace, node }: Begin,
 ): Asking<
-  { readonly sessionId: SessionId; readonly plan: readonly PlannedMessage[] } | { readonly reason: string }
+  | { readonly sessionId: SessionId | null; readonly plan: readonly PlannedMessage[] }
+  | { readonly reason: string }
 > {
   if (schedule.definition.workflow !== undefined) {
     if (plan === undefined) throw new Error(`the workflow of ${occurrence.id} was not made ready`);
-    return { sessionId: null as never, plan };
+    return { sessionId: null, plan };
   }
   const found = yield* conversationOf(draft, schedule, occurrence, { cwd: workspace.path, node });
   if ('reason' in found) return found;

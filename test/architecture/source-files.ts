@@ -30,7 +30,9 @@ export function collect(root: string, isWanted: (path: string) => boolean = () =
 function read(root: string, path: string): SourceFile {
   const text = readFileSync(join(root, path), 'utf8');
   const code = withoutComments(text);
-  const named = [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] ?? '');
+  const named = [...code.matchAll(/(?<!')(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g)].map(
+    (match) => match[1] ?? '',
+  );
   const isOwn = (name: string): boolean => name.startsWith('.');
   return {
     path,

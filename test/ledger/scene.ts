@@ -1,6 +1,6 @@
 import type { ExecutionId, RunId, SessionId, SteerId, TurnId } from '../../src/base/ids.ts';
 import { FreshIds } from '../../src/base/ids.ts';
-import type { FilledText } from '../../src/ledger/advance.ts';
+import type { Advance } from '../../src/ledger/advance.ts';
 import type { CancelledRun, Cancelling } from '../../src/ledger/cancel.ts';
 import type { NewMessage } from '../../src/ledger/enqueue.ts';
 import type { Actor, Execution, SettledState } from '../../src/ledger/execution.ts';
@@ -309,9 +309,9 @@ export class Scene extends SceneView {
     return this.do({ rule: 'callNext', command: { now: this.now, limits } });
   }
 
-  /** A run in a session, by a schedule or with a budget where that is said; in a directory that it has alone, if one is named. */
+  /** A run in a session, or without one, by a schedule or with a budget where that is said; in a directory that it has alone, if one is named. */
   async run(
-    sessionId: SessionId,
+    sessionId: SessionId | null,
     plan: readonly PlannedMessage[],
     origin: Partial<RunOrigin> = {},
     alone?: string,
@@ -338,9 +338,9 @@ export class Scene extends SceneView {
   advance(
     run: Run,
     moves = existing(this.model.state.runs, run.id).moves,
-    text?: FilledText,
+    filled: Pick<Advance, 'text' | 'inputs'> = {},
   ): Promise<string> {
-    const command = { now: this.now, id: run.id, moves, ...(text ? { text } : {}), fresh: this.fresh() };
+    const command = { now: this.now, id: run.id, moves, ...filled, fresh: this.fresh() };
     return this.do({ rule: 'advance', command });
   }
 

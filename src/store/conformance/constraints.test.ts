@@ -92,6 +92,7 @@ const violations: readonly (readonly [what: string, effect: Effect])[] = [
   ['attempt zero', below({ attempt: 0 })],
   ['the same attempt of a key twice', below({ key: 'step', attempt: 1 })],
   ['the same message of a run twice', inserting(sent)],
+  ['a workflow in the place of a message', inserting({ ...sent, kind: 'workflow' })],
   ['a run without an index', inserting({ runId: id.run(1) })],
   ['a run that does not exist', inserting({ runId: id.run(99), runIndex: 0 })],
   ['a negative drain level', below({ drain: -1 })],
@@ -167,6 +168,10 @@ const violations: readonly (readonly [what: string, effect: Effect])[] = [
   ['a steer into no turn', { do: 'insertSteer', row: steer(2, id.session(1), id.turn(99)) }],
   ['an ended steer without an instant', { do: 'patchSteer', id: id.steer(1), set: { state: 'taken' } }],
   ['a run in no session', { do: 'insertRun', row: run(2, id.session(99)) }],
+  [
+    'a hosted run without a session',
+    { do: 'insertRun', row: { ...run(2, id.session(1)), sessionId: null, ownerId: root.id } },
+  ],
   ['a second run of one owner', { do: 'insertRun', row: run(2, id.session(1), { ownerId: child.id }) }],
   ['the same news twice', { do: 'insertNotification', row: told }],
   [

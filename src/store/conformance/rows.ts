@@ -221,6 +221,7 @@ export function run(n: number, sessionId: SessionId, set: Partial<Run> = {}): Ru
     tries: 0,
     repairs: 0,
     retryAt: null,
+    again: null,
     moves: 0,
     state: 'running',
     outcome: null,

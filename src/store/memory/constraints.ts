@@ -118,6 +118,7 @@ function checkSteer(row: Steer): void {
 }
 
 function checkRun(row: Run): void {
+  demand(row.sessionId !== null || row.ownerId === null, 'a hosted run has its session', row.id);
   demand(row.cursor >= 0, 'cursor >= 0', row.id);
   demand((row.state === 'ended') === (row.endedAt !== null), 'ended has its instant', row.id);
   demand((row.state === 'ended') === (row.outcome !== null), 'ended has its outcome', row.id);
@@ -194,7 +195,7 @@ export function checkUnique<Name extends TableName>(state: MemoryState, table: N
 }
 
 function uniqueExecution(state: MemoryState, row: Execution): void {
-  const isSent = row.runId !== null && row.kind === 'message';
+  const isSent = row.runId !== null;
   if (!isSent && row.key === null) return;
   for (const other of state.rows('execution').values()) {
     const isSameThing =
@@ -205,11 +206,7 @@ function uniqueExecution(state: MemoryState, row: Execution): void {
       other.attempt === row.attempt;
     demand(!isSameThing, `parent, key and attempt are unique, but there is ${other.id}`, row.id);
     const isSameMessage =
-      isSent &&
-      other.kind === 'message' &&
-      other.runId === row.runId &&
-      other.runIndex === row.runIndex &&
-      other.attempt === row.attempt;
+      isSent && other.runId === row.runId && other.runIndex === row.runIndex && other.attempt === row.attempt;
     demand(!isSameMessage, `run, index and attempt are unique, but there is ${other.id}`, row.id);
   }
 }

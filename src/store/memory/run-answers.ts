@@ -42,7 +42,7 @@ export function answerOfRuns(state: MemoryState, question: OfRuns): unknown {
 /** By index and attempt. */
 function messagesOf(state: MemoryState, runId: string): Execution[] {
   return [...state.rows('execution').values()]
-    .filter((row) => row.runId === runId && row.kind === 'message')
+    .filter((row) => row.runId === runId)
     .sort((a, b) => (a.runIndex ?? 0) - (b.runIndex ?? 0) || a.attempt - b.attempt);
 }
 

@@ -185,6 +185,7 @@ export const runColumns: Columns<Run> = {
   tries: integer('tries'),
   repairs: column('integer', 0)('repairs'),
   retryAt: seldom.integer('retry_at'),
+  again: seldom.json('done_again'),
   moves: integer('moves'),
   state: text('state'),
   outcome: seldom.text('outcome'),

@@ -112,10 +112,10 @@ const lists = {
   runsOf: "SELECT id FROM runs WHERE session_id = ? AND state = 'running' ORDER BY id",
   runOwnedBy: 'SELECT id FROM runs WHERE owner_id = ?',
   latestOfRun: `
-    SELECT id FROM executions WHERE run_id = ? AND run_index = ? AND run_id IS NOT NULL AND kind = 'message'
+    SELECT id FROM executions WHERE run_id = ? AND run_index = ? AND run_id IS NOT NULL
     ORDER BY attempt DESC LIMIT 1`,
   messagesOfRun: `
-    SELECT id FROM executions WHERE run_id = ? AND run_id IS NOT NULL AND kind = 'message'
+    SELECT id FROM executions WHERE run_id = ? AND run_id IS NOT NULL
     ORDER BY run_index, attempt`,
   // The newest first: what was answered last is found after few rows.
   lastAnswerBelow: `

@@ -15,11 +15,14 @@ import { batchesSchema } from './migrations/0011-batches.ts';
 import { openScriptsSchema } from './migrations/0012-open-scripts.ts';
 import { rowsSchema } from './migrations/0013-rows.ts';
 import { runsOfWorkflowsSchema } from './migrations/0014-runs-of-workflows.ts';
+import { workflowRunsSchema } from './migrations/0015-workflow-runs.ts';
 
 /** One step of the schema. Steps are only ever appended; one that was released is never edited. */
 export interface Migration {
   readonly name: string;
   readonly sql: string;
+  /** It makes a table anew that others refer to: what they refer to is looked at when all is done. */
+  readonly rebuilds?: true;
 }
 
 /** Every step, in order. The version of a database is how many of them it has. */
@@ -38,6 +41,7 @@ export const migrations: readonly Migration[] = [
   { name: '0012-open-scripts', sql: openScriptsSchema },
   { name: '0013-rows', sql: rowsSchema },
   { name: '0014-runs-of-workflows', sql: runsOfWorkflowsSchema },
+  { name: '0015-workflow-runs', sql: workflowRunsSchema, rebuilds: true },
 ];
 
 interface Applied {
@@ -58,6 +62,18 @@ CREATE TABLE IF NOT EXISTS migrations (
  * `SCHEMA_DRIFT` when a step that was applied is not the one known here; nothing is changed then.
  */
 export function migrate(db: Database, now: number, known: readonly Migration[] = migrations): void {
+  // While they are on, a table that is dropped takes its rows from those that refer to it; they cannot be switched within a
+  // transaction.
+  const [areOn] = db.prepare('PRAGMA foreign_keys').row([]) ?? [];
+  db.exec('PRAGMA foreign_keys = OFF');
+  try {
+    applyMissing(db, now, known);
+  } finally {
+    if (areOn === 1) db.exec('PRAGMA foreign_keys = ON');
+  }
+}
+
+function applyMissing(db: Database, now: number, known: readonly Migration[]): void {
   db.exec('BEGIN IMMEDIATE');
   try {
     db.exec(bookkeeping);
@@ -66,16 +82,23 @@ export function migrate(db: Database, now: number, known: readonly Migration[] =
     const record = db.prepare(
       'INSERT INTO migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)',
     );
-    known.forEach((step, i) => {
-      if (i < applied.length) return;
+    const missing = known.slice(applied.length);
+    missing.forEach((step, i) => {
       db.exec(step.sql);
-      record.run([i + 1, step.name, checksumOf(step), now]);
+      record.run([applied.length + i + 1, step.name, checksumOf(step), now]);
     });
+    if (missing.some((step) => step.rebuilds)) refuseDangling(db);
     db.exec('COMMIT');
   } catch (error) {
     if (db.inTransaction) db.exec('ROLLBACK');
     throw error;
   }
+}
+
+function refuseDangling(db: Database): void {
+  const dangling = db.prepare('PRAGMA foreign_key_check').rows([]);
+  const [first] = dangling;
+  if (first) throw new Error(`${dangling.length} rows refer to nothing, the first in ${String(first[0])}`);
 }
 
 function appliedTo(db: Database): Applied[] {

@@ -25,7 +25,7 @@ export function sqliteViews(db: Database, tables: SqliteTables, read: Reading): 
       SELECT execution_id FROM inputs WHERE session_id = ? ORDER BY position, execution_id)`);
   const messages = db.prepare(`
     SELECT json_group_array(id) FROM (
-      SELECT id FROM executions WHERE run_id = ? AND kind IN ('message', 'workflow', 'evaluation') ORDER BY run_index, attempt)`);
+      SELECT id FROM executions WHERE run_id = ? AND run_id IS NOT NULL ORDER BY run_index, attempt)`);
   return {
     executions: (filter) => read(() => list.executions(filter)),
     tree: (rootId, options) => read(() => tree(rootId, options)),

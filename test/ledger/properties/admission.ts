@@ -129,7 +129,8 @@ function checkOffered({ after, now }: Moment): string | undefined {
     if (rows.some((row) => row.isHeld)) return undefined;
     const isCalled = rows.some((row) => {
       const run = after.runs.get(row.runId);
-      return run && isDue(after, `session:${run.sessionId}`, now);
+      const target = run?.sessionId === null ? `run:${run.id}` : `session:${run?.sessionId}`;
+      return run && isDue(after, target, now);
     });
     return isCalled ? undefined : `${lock} is free, and nobody who waits for it is woken`;
   });

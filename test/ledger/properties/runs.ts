@@ -24,7 +24,7 @@ function checkRuns(moment: Moment): string | undefined {
 function checkAttempts(after: State): string | undefined {
   const counts = new Map<string, Set<number>>();
   for (const row of after.executions.values()) {
-    if (row.runId === null || row.kind !== 'message') continue;
+    if (row.runId === null) continue;
     const place = `${row.runId} ${row.runIndex}`;
     const attempts = counts.get(place) ?? new Set();
     if (attempts.has(row.attempt)) return `attempt ${row.attempt} of message ${short(place)} exists twice`;
@@ -64,7 +64,7 @@ function checkMove(moment: Moment, was: Run, row: Run): string | undefined {
 
 function newMessages({ before, after }: Moment, run: Run): Execution[] {
   return [...after.executions.values()].filter(
-    (row) => row.runId === run.id && row.kind === 'message' && !before.executions.has(row.id),
+    (row) => row.runId === run.id && !before.executions.has(row.id),
   );
 }
 
@@ -123,7 +123,9 @@ function sentEarly({ before }: Moment, run: Run, index: number): string | undefi
   if (isMendable(run, last)) return `${short(run.id)} goes on, and message ${index - 1} was to be mended`;
   if (last.outcome === 'failed' && isRepeatable(run, last))
     return `${short(run.id)} goes on, and was to try message ${index - 1} again`;
-  const isStopped = last.outcome === 'failed' && plannedAt(run, index - 1)?.onFailure === 'stop';
+  // What follows a workflow scores it, whatever that came to.
+  const isScored = run.sessionId === null;
+  const isStopped = last.outcome === 'failed' && !isScored && plannedAt(run, index - 1)?.onFailure === 'stop';
   return isStopped ? `${short(run.id)} goes on after a failed message` : undefined;
 }
 
