@@ -2,7 +2,8 @@ import type { Json } from '../base/json.ts';
 import type { TreeStep } from '../contract/step.ts';
 import type { WorkflowStep, WorkflowView } from '../contract/workflow.ts';
 import type { Execution } from '../ledger/execution.ts';
-import type { Graph, GraphStep, NewGraph, WorkflowCall } from '../ledger/graph.ts';
+import type { GraphStep, NewGraph, WorkflowCall } from '../ledger/graph.ts';
+import type { RunRecords } from '../runs/step-ports.ts';
 import type { GraphView } from '../store/views.ts';
 import { at, present, toWaiting } from './wire.ts';
 
@@ -12,10 +13,7 @@ const longestResult = 2_000;
 const longestOutputs = 20_000;
 
 /** Where the record of a workflow, and of an attempt of one of its steps, lies. */
-export interface RecordPlaces {
-  readonly ofWorkflow: (graph: Graph['id']) => string;
-  readonly ofAttempt: (graph: Graph['id'], step: string, attempt: number) => string;
-}
+export type RecordPlaces = Pick<RunRecords, 'directory' | 'attemptDirectory'>;
 
 /** A workflow that was launched, with a page of its steps. */
 export function toWorkflowView(
@@ -27,7 +25,7 @@ export function toWorkflowView(
     ...headOf(graph),
     executionId: graph.id,
     state: graph.state,
-    directory: places.ofWorkflow(graph.id),
+    directory: places.directory(graph.id),
     counts: { total, ended: total - left, failed },
     steps: steps.map((step) => toStep(step, attempts.get(step.index) ?? [], places)),
     ...present({
@@ -102,7 +100,11 @@ function toAttempt(step: GraphStep, row: Execution, places: RecordPlaces): Workf
     attempt: row.attempt,
     state: row.state,
     closed: row.closed,
-    directory: places.ofAttempt(step.graphId, step.plan.name, row.attempt),
+    directory: places.attemptDirectory({
+      workflowId: step.graphId,
+      step: step.plan.name,
+      attempt: row.attempt,
+    }),
     ...present({
       startedAt: at(row.startedAt),
       endedAt: at(row.endedAt),

@@ -58,7 +58,6 @@ import { prepareLaunches } from './launch-preparation.ts';
 import { clearLeftCommands } from './left-commands.ts';
 import type { NotifySettings } from './notifications.ts';
 import { createNotifier } from './notifications.ts';
-import { recordPlaces } from './record-places.ts';
 import { textSources } from './text-sources.ts';
 import { createScheduling } from './scheduling.ts';
 
@@ -151,7 +150,13 @@ export async function createApp(parts: AppParts): Promise<App> {
       token: signer.sign({ kind: 'execution', executionId }),
     }),
   });
-  const sources = textSources(agents, process.env, recordPlaces(dataDir).ofWorkflow);
+  const runRecords = diskRunRecords({
+    directory: join(dataDir, 'records'),
+    records: store.records,
+    flush: () => transcript.flush(),
+    report,
+  });
+  const sources = textSources(agents, process.env, (id) => runRecords.directory(id));
   const texts = messageTexts(store, sources);
   const workspaces = new LocalWorkspaces({ clock, dataDir });
   const tells = (name: string): UsageTold | undefined => {
@@ -166,12 +171,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       texts: stepTexts(store, sources),
       workflows,
       data: stepData,
-      records: diskRunRecords({
-        directory: join(dataDir, 'records'),
-        records: store.records,
-        flush: () => transcript.flush(),
-        report,
-      }),
+      records: runRecords,
     },
   };
   const stopping = new Stopping(runs);
@@ -196,7 +196,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     agents,
     workspaces,
     workflows,
-    recordPlaces: recordPlaces(dataDir),
+    recordPlaces: runRecords,
     limits: parts.limits,
     defaultCwd: process.cwd(),
   };

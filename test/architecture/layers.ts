@@ -93,6 +93,7 @@ export const places: readonly Place[] = [
       'turns',
       'workflows',
       'runs',
+      'runs/step-ports.ts',
       'launching',
       'schedules',
       'schedules/templates.ts',

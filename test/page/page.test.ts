@@ -154,6 +154,38 @@ describe.skipIf(program === undefined)('the page', () => {
     expect(await tab.read(order)).toBe(true);
   });
 
+  visit('a run of a workflow shows its steps, and what one asks is answered by a button', async (here) => {
+    const { tab } = here;
+    const config = here.configure({
+      failing: { steps: { one: { run: 'echo no room >&2; exit 3' }, two: { needs: ['one'], run: 'true' } } },
+      asking: {
+        steps: {
+          approve: { question: 'Publish <b>it</b>?', choices: ['yes', 'no'] },
+          publish: { needs: ['approve'], run: 'echo published' },
+        },
+      },
+    });
+    const { client } = await here.start('--config', config);
+    await here.signIn();
+    const begin = (id: string) => client.call('runWorkflow', { id, body: { cwd: here.directory } });
+    await begin('failing');
+    await tab.until(`${textOf('outcome')}.startsWith('✗ failing: failed')`);
+    await tab.until(`${textOf('steps-summary')}.startsWith('2 of 2 steps ended, 1 failed')`);
+    expect(await tab.read(textOf('steps'))).toMatch(/script one\s+failed[^]*no room[^]*script two\s+skipped/);
+    const { runId } = await begin('asking');
+    await tab.until(`${textOf('steps')}.includes('Publish <b>it</b>?')`);
+    await tab.until(`${textOf('steps')}.includes('needs approve')`);
+    await tab.read(`document.querySelector('#steps button[value="yes"]').click()`);
+    await tab.until(`${textOf('outcome')}.startsWith('✓ asking: succeeded')`);
+    await tab.until(`${textOf('steps')}.includes('published') && !document.querySelector('#steps form')`);
+    expect(await client.call('getRun', { id: runId })).toMatchObject({ outcome: 'succeeded' });
+    await tab.read(`location.hash = ''`);
+    await here.register('something else');
+    await tab.until(`${textOf('outcome')} === '● something else: running'`);
+    expect(await tab.read(`document.getElementById('steps-view').hidden`)).toBe(true);
+    await here.keepPictures('workflow');
+  });
+
   visit('2,000 rows: moved in by keys, and a change takes neither the focus nor long', async (here) => {
     const { tab } = here;
     const { ready } = await here.start();

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StemmaClient } from '../../src/client/stemma-client.ts';
@@ -43,6 +43,18 @@ export class Visit {
     if (!('ready' in started)) throw new Error(started.stderr);
     this.#server = started;
     return started;
+  }
+
+  /** Writes a configuration with these workflows, and answers its path. */
+  configure(workflows: Readonly<Record<string, object>>): string {
+    const beside = join(this.directory, 'project');
+    mkdirSync(join(beside, 'workflows'), { recursive: true });
+    // JSON is YAML.
+    for (const [name, file] of Object.entries(workflows))
+      writeFileSync(join(beside, 'workflows', `${name}.yaml`), JSON.stringify(file));
+    const config = join(beside, 'stemma.yaml');
+    writeFileSync(config, 'project: page\n');
+    return config;
   }
 
   /** Starts a server, and opens the page by its link. */
