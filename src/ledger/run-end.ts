@@ -4,7 +4,7 @@ import { Draft } from './decision.ts';
 import type { Execution, Outcome } from './execution.ts';
 import { atEveryFall, isAttempt, isSettled } from './execution.ts';
 import { readyBatch } from './batch.ts';
-import { outputsOfRun } from './gate.ts';
+import { outputsOfRun, selfReport } from './gate.ts';
 import { cancelledEnding } from './graph-end.ts';
 import { settleAttempt } from './graph-walk.ts';
 import { oweVerdict } from './notifying.ts';
@@ -61,14 +61,14 @@ function* settleOwner(
 ): Asking<void> {
   const cancelled = owner.cancelRequested ? cancelledEnding(owner) : undefined;
   const state = cancelled?.state ?? verdict.outcome;
+  // What it made of the results of what it had started goes before its first answer.
+  const answer = owner.runsIn === null ? undefined : yield* ask('lastAnswer', owner.runsIn, owner.rootId);
   const error = cancelled?.error ??
     current?.error ?? {
       code: verdict.code ?? 'AGENT_FAILED',
-      message: yield* whyFailed(verdict, owner),
+      message: yield* whyFailed(verdict, owner, answer),
     };
   if (state === 'succeeded' && isAttempt(owner)) yield* keepOutputs(draft, owner);
-  // What it made of the results of what it had started goes before its first answer.
-  const answer = owner.runsIn === null ? undefined : yield* ask('lastAnswer', owner.runsIn, owner.rootId);
   yield* end(
     draft,
     owner,
@@ -81,7 +81,10 @@ function* settleOwner(
   );
 }
 
-function* whyFailed({ code }: Verdict, owner: Execution): Asking<string> {
+function* whyFailed({ code }: Verdict, owner: Execution, answer: string | undefined): Asking<string> {
+  // It may have reported that when it handled results, and not in its first answer.
+  const reported = code === 'SELF_REPORTED' ? selfReport(answer ?? '') : undefined;
+  if (reported) return reported.message;
   if (code !== 'ROUNDS_EXCEEDED') return `The agent's message ended as ${code}.`;
   const rounds = (yield* ask('runOwnedBy', owner.id))?.todo?.maxRounds;
   return `It was given results ${rounds} times, and had started sub-agents again.`;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Execution, TreeView } from '../../src/contract/execution.ts';
 import type { Run } from '../../src/contract/run.ts';
 import { processesWithEnvironment } from '../e2e/living-processes.ts';
+import { toolResults, userTexts } from '../model/model-request.ts';
 import { AgentServer, firstHeard } from './agent-server.ts';
 import { codexKit } from './codex-kit.ts';
 import { findProgram } from './kit.ts';
@@ -148,8 +149,8 @@ describe.skipIf(!program)('a workflow that the real Codex launches', () => {
     test('the call that launched it had been answered long before', () => {
       const turnEnd = Date.parse(tree.executions[0]?.endedAt ?? '');
       expect(turnEnd).toBeLessThan(Date.parse(named('plan', 'step').createdAt));
-      const answered = server.model.requests.findIndex((r) => JSON.stringify(r).includes('Started: exe_'));
-      const inner = server.model.requests.findIndex((r) => JSON.stringify(r).includes('INNER.'));
+      const answered = server.model.requests.findIndex((r) => toolResults(r).join().includes('exe_'));
+      const inner = server.model.requests.findIndex((r) => userTexts(r).join().includes('INNER.'));
       expect(answered).toBeGreaterThan(-1);
       expect(answered).toBeLessThan(inner);
     });
