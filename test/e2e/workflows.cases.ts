@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect } from 'vitest';
 import type { Execution, TreeView } from '../../src/contract/execution.ts';
@@ -7,7 +7,7 @@ import { builtProgram } from './built-program.ts';
 import { isAlive } from './living-processes.ts';
 import { callTool, sendAndHangUp, toolCall } from './raw-requests.ts';
 import type { Scenarios } from './scenario.ts';
-import { ofKind, type Scene } from './scene.ts';
+import { ofKind } from './scene.ts';
 import { gate } from './script-words.ts';
 
 const tellToken = (file: string): string => `echo "$STEMMA_TOKEN" > token; ${gate(file)}`;
@@ -325,9 +325,4 @@ export function workflowCases({ scenario, alone }: Scenarios): void {
       expect(await s.tree(queryId)).toMatchObject({ closed: true, outcome: 'cancelled' });
     });
   });
-}
-
-/** What a file of a scene says, without its last line break. */
-export function textOf(s: Scene, name: string): string {
-  return readFileSync(`${s.directory}/${name}`, 'utf8').trim();
 }
