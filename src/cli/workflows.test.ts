@@ -208,6 +208,17 @@ describe('workflows', () => {
   });
 });
 
+it('a question is found and answered by way of its run', async () => {
+  const root = edge.ledger.register({ name: 'workflow nightly', kind: 'workflow' });
+  const id = edge.ledger.ids.make('run');
+  addRun(id, failed(root.id));
+  expect((await stemma('answer', id)).err).toContain('has begun nothing yet');
+  const run = edge.ledger.runs.get(id);
+  if (run) edge.ledger.runs.set(id, { ...run, currentId: root.id });
+  expect(await stemma('answer', id, 'yes')).toMatchObject({ code: 0, out: `${root.id}: answered yes\n` });
+  expect(edge.ledger.calls.map(({ body }) => body)).toEqual(['yes']);
+});
+
 describe('the tree of a workflow', () => {
   const now = Date.parse(later);
   const style = { columns: Number.POSITIVE_INFINITY, colors: { dim: String, yellow: String } as never };

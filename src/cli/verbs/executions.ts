@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { StemmaError } from '../../base/errors.ts';
 import type { StemmaClient } from '../../client/stemma-client.ts';
 import { waitUntilClosed } from '../../client/wait.ts';
 import type { Execution, Holding } from '../../contract/execution.ts';
@@ -45,7 +46,7 @@ export function addExecutionVerbs({ program, verb }: Registrar): void {
     .description(
       'answer a question; "resume" or "giveUp" for a usage limit or a sign-in; without an answer, show it',
     )
-    .argument('<id>', 'what asks, or something above it; the beginning of an id is enough')
+    .argument('<id>', 'what asks, something above it, or a run; the beginning of an id is enough')
     .argument('[answer]', 'one of the choices, or a text where none are offered')
     .action(verb(answer));
   program
@@ -124,13 +125,21 @@ async function cancelRun(
 
 async function answer(context: CliContext, args: readonly unknown[]): Promise<number> {
   const client = await context.connect();
-  const id = requiredText(args[0], 'id');
+  const id = await askingId(client, requiredText(args[0], 'id'));
   const given = textOf(args[1]);
   if (given === undefined) return showQuestions(context, client, id);
   const execution = await client.call('answerExecution', { id, body: { choice: given } });
   if (context.isJson) context.document(execution);
   else context.data(`${execution.id}: answered ${plainLine(given)}`);
   return exitCodes.ok;
+}
+
+/** Of a run, the message or the workflow at which it stands. */
+async function askingId(client: StemmaClient, id: string): Promise<string> {
+  if (!id.startsWith('run_')) return id;
+  const { currentId, id: whole } = await client.call('getRun', { id });
+  if (currentId !== undefined) return currentId;
+  throw new StemmaError('ILLEGAL_STATE', `Run ${whole} has begun nothing yet that could ask.`, { id: whole });
 }
 
 async function showQuestions(context: CliContext, client: StemmaClient, id: string): Promise<number> {
