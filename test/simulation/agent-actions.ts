@@ -100,7 +100,8 @@ function launch(world: World, process: AgentProcess, task?: string): void {
   world.budgets.spend('launches');
   const { activity, agent } = process;
   const kind = world.choices.pick(launchKinds);
-  const label = `${world.label('w')}${kind === 'agent' ? 'a' : ''}`;
+  const isFlow = world.isWorking && kind === 'workflow';
+  const label = `${world.label('w')}${kind === 'agent' ? 'a' : isFlow ? 'f' : ''}`;
   const source = task === undefined ? sourceWithin(world, process) : { cause: task, via: null };
   const { cause } = source;
   const work = world.truth.addWork({

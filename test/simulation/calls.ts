@@ -27,15 +27,17 @@ function handle(world: World, process: AgentProcess, call: ToolCallInFlight, ser
   const { work } = call;
   const { label } = work;
   const isAgent = label.endsWith('a');
+  const isFlow = label.endsWith('f');
   const agent = isAgent
     ? { plan: planOf(world, label, 1 + world.choices.below(2)), todo: world.isGiving ? todoOf(world) : null }
     : undefined;
   server.run('launch', async () => {
     const launched = await server.launcher.launch({
       caller: { by: 'session', sessionId: process.agent.sessionId, meta: { call } },
-      kind: isAgent ? 'agent' : 'step',
+      kind: isAgent ? 'agent' : isFlow ? 'workflow' : 'step',
       name: label,
       ...(agent ? { agent } : {}),
+      ...(isFlow ? { graph: world.flows.call(label).graph } : {}),
     });
     process.calls = process.calls.filter((other) => other !== call);
     if (launched.ok) return;

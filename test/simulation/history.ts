@@ -13,6 +13,9 @@ import { agentKinds } from './agent-kinds.ts';
 import { callActions } from './calls.ts';
 import { clockActions } from './clocks.ts';
 import { Choices, seededRandom } from './choices.ts';
+import { Flows } from './flows.ts';
+import { checkFlows } from './flow-checks.ts';
+import { flowActions } from './flow-actions.ts';
 import { checkRest } from './rest.ts';
 import { Observer } from './observer.ts';
 import { personActions } from './persons.ts';
@@ -58,6 +61,9 @@ const budgets = {
 /** What may happen besides, and more often, where messages are tried again. */
 const retryBudgets = { turnFailures: 6, programFailures: 2, advances: 3, fills: 2, reruns: 3 } as const;
 
+/** What may happen more often where workflows are at work. */
+const workBudgets = { launches: 8, programFailures: 5, declines: 2 } as const;
+
 /** How often the clock is set, or the machine sleeps, where that happens. */
 const clockBudgets = { clocks: 3 } as const;
 
@@ -85,6 +91,8 @@ export interface PlayOptions {
   readonly tape?: readonly number[];
   /** The trace also tells every event of the ledger. */
   readonly isVerbose?: boolean;
+  /** Agents launch workflows with steps, rather than something that has none. */
+  readonly isWorking?: boolean;
 }
 
 /** Plays one history: from a seed, or again from a tape. */
@@ -107,11 +115,11 @@ class Play implements History {
   #server: Server;
   #stillSince: number;
 
-  constructor(seed: number, { tape, isVerbose = false }: PlayOptions) {
+  constructor(seed: number, { tape, isVerbose = false, isWorking = false }: PlayOptions) {
     this.#choices = new Choices(seed, tape);
     const note = (line: string): void => void this.trace.push(line);
     const detail = (line: () => string): void => void (isVerbose && this.trace.push(line()));
-    this.#world = newWorld(seed, this.#choices, { note, detail });
+    this.#world = newWorld(seed, this.#choices, isWorking, { note, detail });
     this.#programs = new Programs(this.#world);
     this.#observer = new Observer(this.#world, this.#programs);
     this.#server = this.#newServer(undefined);
@@ -137,6 +145,7 @@ class Play implements History {
       if (++steps > fairSteps) this.#world.violations.report('LIVELOCK', `no rest after ${fairSteps} steps`);
     }
     if (!this.violation) checkRest(this.#world, this.#observer.state);
+    if (!this.violation) checkFlows(this.#world, this.#observer.state);
   }
 
   async #begin(): Promise<void> {
@@ -208,6 +217,7 @@ class Play implements History {
     if (server.isReady) {
       const { state } = this.#observer;
       actions.push(...personActions(world, server, state), ...advanceActions(world, server, state));
+      actions.push(...flowActions(world, server, state));
     }
     return actions;
   }
@@ -289,7 +299,12 @@ function limitedBy(seed: number): World['limited'] {
   return { isOn: limits !== undefined, limits };
 }
 
-function newWorld(seed: number, choices: Choices, log: Pick<World, 'note' | 'detail'>): World {
+function newWorld(
+  seed: number,
+  choices: Choices,
+  isWorking: boolean,
+  log: Pick<World, 'note' | 'detail'>,
+): World {
   const violations = new Violations();
   const clock = new VirtualClock();
   const counters = new Map<string, number>();
@@ -298,22 +313,28 @@ function newWorld(seed: number, choices: Choices, log: Pick<World, 'note' | 'det
   const isRetrying = seed % 5 === 3;
   const isClockSet = seed % 10 === 0;
   const isGiving = seed % 10 === 4 || seed % 10 === 1;
+  const allowed = new Budgets(choices, {
+    ...budgets,
+    ...(isRetrying ? retryBudgets : {}),
+    ...(isClockSet ? clockBudgets : {}),
+    ...(isGiving ? givingBudgets : {}),
+    ...(isWorking ? workBudgets : {}),
+  });
+  const truth = new Truth(violations);
+  const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   return {
     choices,
     violations,
     clock,
     ...log,
-    budgets: new Budgets(choices, {
-      ...budgets,
-      ...(isRetrying ? retryBudgets : {}),
-      ...(isClockSet ? clockBudgets : {}),
-      ...(isGiving ? givingBudgets : {}),
-    }),
+    budgets: allowed,
     gates: new Gates(),
     ids: new Ids(() => clock.now(), seededRandom(seed + 0x5eed)),
-    truth: new Truth(violations),
+    truth,
     agents: new Map(),
-    kinds: new Map(kinds.map((kind) => [kind.name, kind])),
+    kinds: byName,
+    isWorking,
+    flows: new Flows({ choices, violations, truth, budgets: allowed, kinds: byName }),
     asked: { cancels: 0, givenUp: 0, reruns: 0, interrupted: new Set(), stopped: new Set() },
     facts: { isConversationGone: false, isHung: false, isClockSet: false },
     isCrowded: choices.below(4) === 0,

@@ -9,6 +9,7 @@ import type { MemorySnapshot } from '../../src/store/memory/state.ts';
 import { checkAttempts } from './attempts.ts';
 import { checkAdmission } from './admission.ts';
 import { checkBatches } from './batches.ts';
+import { learnFlows } from './flow-checks.ts';
 import { checkMonotone } from './monotone.ts';
 import { checkParentage } from './parentage.ts';
 import type { Programs } from './programs.ts';
@@ -99,12 +100,18 @@ export class Observer {
       const work = truth.works.get(row.name);
       if (!work) continue;
       work.isKnown = true;
+      if (work.isStep) {
+        if (row.detachedAt !== null) work.isDetached = true;
+        continue;
+      }
       if (work.stage === 'calling') work.stage = 'running';
       else if (work.stage === 'never') work.stage = work.kind === 'task' ? 'ended' : 'running';
       const root = state.executions.find((other) => other.id === row.rootId);
       const hasDeadline = (root?.deadlineAt ?? null) !== null;
-      if (work.kind === 'work' && row.kind !== 'agent') this.#programs.begin(row, work, hasDeadline);
-      if (row.kind === 'agent' && isSettled(row.state)) work.stage = 'ended';
+      // A program of the server's own is what the server tells of it.
+      const isOwn = row.kind === 'agent' || this.#world.flows.all.has(row.name);
+      if (work.kind === 'work' && !isOwn) this.#programs.begin(row, work, hasDeadline);
+      if (isOwn && isSettled(row.state)) work.stage = 'ended';
       if (row.detachedAt !== null) work.isDetached = true;
       if (row.cancelRequested !== null) work.excuse ??= 'cancelled';
     }
@@ -118,6 +125,7 @@ export class Observer {
     }
     this.#learnMessages(before, state);
     this.#learnSteps(before, state);
+    if (this.#world.isWorking) learnFlows(this.#world, state);
   }
 
   /** Messages of a background agent's conversation were caused by its launch. */
@@ -144,12 +152,20 @@ export class Observer {
   #checkClosed(state: MemorySnapshot): void {
     const { truth, violations } = this.#world;
     for (const row of state.executions) {
-      if (!row.closed || isNeverParent(row)) continue;
+      if (!row.closed || isNeverParent(row) || isTriedAgain(state, row)) continue;
       if (row.cancelRequested && this.#steppedDown.has(row.rootId)) continue;
       const alive = truth.alive(row.name, row.cancelRequested ? 'programs' : 'all');
       if (alive) return violations.report('CLOSED_EARLY', `${row.name} is closed while ${alive}`);
     }
   }
+}
+
+/** An attempt of a step has the name of those behind it, whose work is not its own. */
+function isTriedAgain(state: MemorySnapshot, row: Execution): boolean {
+  const isAttempt = row.kind === 'step' && row.key !== null;
+  return (
+    isAttempt && state.executions.some(({ name, attempt }) => name === row.name && attempt > row.attempt)
+  );
 }
 
 /** Nothing is caused by these themselves: what they launch is caused by what they handle, or by their own parent. */

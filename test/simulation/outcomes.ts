@@ -12,6 +12,7 @@ export function checkOutcomes(context: CommitContext): void {
       row.cancelRequested !== null &&
       !was?.cancelRequested &&
       world.asked.cancels === 0 &&
+      !isStoppedFlow(after, row) &&
       !hasTimedOut(context) &&
       !hasOverspent(context) &&
       !isBesideFailure(context, row)
@@ -41,6 +42,7 @@ function isOwnWake({ world, continuations }: CommitContext, row: Execution): boo
   return results.some((label) => world.truth.works.get(label)?.kind === 'task');
 }
 
+<<<<<<< HEAD
 /** Whether something was ended because something beside it had failed. */
 function hasFailedFast({ after }: Pick<CommitContext, 'after'>): boolean {
   return after.executions.some((row) => row.cancelRequested?.actor.kind === 'system');
@@ -59,6 +61,15 @@ function isBesideFailure({ after }: CommitContext, row: Execution): boolean {
     return after.executions.some(
       (other) => other.parentId === parentId && (other.state === 'failed' || other.state === 'lost'),
     );
+=======
+/** Whether it is below a workflow that ends everything when one of its steps has failed. */
+function isStoppedFlow(after: CommitContext['after'], row: Execution): boolean {
+  for (let at: Execution | undefined = row; at; ) {
+    const { parentId, cancelRequested }: Execution = at;
+    const isFlow = after.graphs.some(({ id, isStopping }) => id === parentId && isStopping);
+    if (isFlow && cancelRequested?.actor.kind === 'system') return true;
+    at = after.executions.find(({ id }) => id === parentId);
+>>>>>>> c9176d3 (test(simulation): workflows with steps, crashes and people who interfere)
   }
   return false;
 }
@@ -121,8 +132,13 @@ function checkDropped({ world, before, after }: CommitContext): void {
       dropped: true,
       detached: true,
       cancelled:
+<<<<<<< HEAD
         hasFailedFast({ after }) ||
         world.asked.cancels > 0 ||
+=======
+        world.asked.cancels > 0 ||
+        after.graphs.some(({ isStopping }) => isStopping) ||
+>>>>>>> c9176d3 (test(simulation): workflows with steps, crashes and people who interfere)
         hasTimedOut({ before, after, world }) ||
         hasOverspent({ after }),
       interrupted: world.asked.interrupted.has(notice.sessionId) || world.asked.cancels > 0,

@@ -31,12 +31,12 @@ function retryOf({ choices }: World): NonNullable<PlannedMessage['retry']> {
  */
 export function simulatedTexts(world: World): MessageTexts {
   return {
-    async fill({ attempt, text }) {
+    async fill({ run, attempt, text }) {
       if (world.budgets.has('fills') && world.choices.chance(30)) {
         world.budgets.spend('fills');
         return { ok: false, message: 'a file is missing' };
       }
-      return { ok: true, text: labelOf(text, attempt) };
+      return { ok: true, text: labelOf(world.flows.textIn(run.id, text), attempt) };
     },
   };
 }

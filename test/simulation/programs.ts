@@ -2,6 +2,7 @@ import type { ExecutionId } from '../../src/base/ids.ts';
 import type { Execution } from '../../src/ledger/execution.ts';
 import { settle } from '../../src/ledger/settle.ts';
 import type { CommandEnd, CommandRunner } from '../../src/runs/ports.ts';
+import type { FlowStep } from './flows.ts';
 import type { Action } from './scheduler.ts';
 import { maybe, progress } from './scheduler.ts';
 import type { Server } from './server.ts';
@@ -19,6 +20,9 @@ interface Program {
   /** Launches of its own that it waits for. */
   calls: number;
   listeners: (() => void)[];
+  /** The server runs it as a command, and hears of its end by that. */
+  readonly step: FlowStep | undefined;
+  isForgotten: boolean;
 }
 
 /** Programs live in processes of their own: they outlive every server, and tell whichever one is there. */
@@ -59,10 +63,10 @@ export class Programs {
   /** How a server runs commands: it finds again those that an earlier server started. */
   commands(isAlive: () => boolean): CommandRunner {
     return {
-      run: (subject) => {
+      run: (subject, command) => {
         const id = subject.id as ExecutionId;
-        const program = this.#programs.get(id) ?? newProgram(id, undefined, false);
-        this.#programs.set(id, program);
+        const program = this.#programs.get(id) ?? this.#ofCommand(id, command);
+        if (program.isForgotten) this.#world.violations.report('TWICE', `${String(command)} is run again`);
         return new Promise<CommandEnd>((resolve) => {
           const tell = (): void => {
             if (isAlive()) resolve({ exitCode: program.hasSucceeded ? 0 : 1, output: '' });
@@ -78,10 +82,30 @@ export class Programs {
         if (program) program.state = 'told';
         return 'dead';
       },
-      // Nobody asks for it again.
-      forget: async () => undefined,
-      clear: async () => undefined,
+      forget: async (id) => this.#forget(id as ExecutionId),
+      clear: async (id) => this.#forget(id as ExecutionId),
     };
+  }
+
+  #forget(id: ExecutionId): void {
+    const program = this.#programs.get(id);
+    if (program) program.isForgotten = true;
+  }
+
+  /** A command begins: the check of a message, or the script of a step. */
+  #ofCommand(id: ExecutionId, command: string | readonly string[]): Program {
+    const { flows, budgets, choices, facts } = this.#world;
+    const step = flows.step(String(command));
+    if (step) {
+      flows.checkOrder(step);
+      step.work.stage = 'running';
+    }
+    const hasDeadline = step !== undefined && step.plan.timeoutMs !== null;
+    const isEndless = hasDeadline && budgets.has('endless') && choices.chance(30) && budgets.spend('endless');
+    if (isEndless) facts.isHung = true;
+    const program = newProgram(id, step?.work, isEndless, step);
+    this.#programs.set(id, program);
+    return program;
   }
 
   /** A server died: what its programs asked of it comes to nothing. */
@@ -99,9 +123,10 @@ export class Programs {
   #actionsOf(program: Program, server: Server | undefined): Action[] {
     const { budgets } = this.#world;
     const name = program.work?.label ?? 'a check';
+    if (program.isForgotten) return [];
     if (program.state === 'told') return [];
     if (program.state === 'ended') {
-      if (!program.work || !server?.isReady) return [];
+      if (!program.work || program.step || !server?.isReady) return [];
       return [progress(`${name} tells its end`, () => this.#tell(program, server))];
     }
     const actions: Action[] = [];
@@ -126,6 +151,7 @@ export class Programs {
     program.state = 'ended';
     program.hasSucceeded = hasSucceeded;
     if (program.work) program.work.stage = 'ended';
+    program.step?.ends.push(hasSucceeded ? 'succeeded' : 'failed');
     for (const tell of program.listeners.splice(0)) tell();
   }
 
@@ -162,6 +188,12 @@ export class Programs {
   }
 }
 
-function newProgram(executionId: ExecutionId, work: Work | undefined, isEndless: boolean): Program {
-  return { executionId, work, state: 'running', hasSucceeded: true, isEndless, calls: 0, listeners: [] };
+function newProgram(
+  executionId: ExecutionId,
+  work: Work | undefined,
+  isEndless: boolean,
+  step?: FlowStep,
+): Program {
+  const about = { executionId, work, isEndless, step };
+  return { ...about, state: 'running', hasSucceeded: true, calls: 0, listeners: [], isForgotten: false };
 }

@@ -11,6 +11,7 @@ import { shrink } from './shrink.ts';
  *                       --stop 5                      gives up after so many failures
  *                       --trace 1 --shrink 1          tells each failing history, as short as it can be made; 2 tells more
  *                       --without holders             switches a rule of src/ledger/rules.ts off
+ *                       --workflows                   agents launch workflows that have steps
  */
 const number = (text: string): number => {
   const value = Number(text);
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     trace: { type: 'string', default: '0' },
     shrink: { type: 'string', default: '0' },
     without: { type: 'string' },
+    workflows: { type: 'boolean', default: false },
   },
 });
 const { seeds, from, stop, trace, shrink: shrinks } = values;
@@ -41,18 +43,20 @@ if (values.without !== undefined) {
     throw new Error(`no rule ${values.without}: there are ${Object.keys(rules).join(', ')}`);
   rules[values.without as RuleName] = false;
 }
+const isWorking = values.workflows;
 const begun = Date.now();
 const kinds = new Map<string, number>();
 let failures = 0;
 for (let seed = options.from; seed < options.from + options.seeds; seed++) {
-  const history = await playHistory(seed);
+  const history = await playHistory(seed, { isWorking });
   if (!history.violation) continue;
   const { kind, message } = history.violation;
   kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
   console.log(`seed ${seed}: ${kind}: ${message}`);
   if (options.trace) {
-    const short = options.shrink ? await shrink(seed, history) : history;
-    const told = options.trace > 1 ? await playHistory(seed, { tape: short.tape, isVerbose: true }) : short;
+    const short = options.shrink ? await shrink(seed, history, { isWorking }) : history;
+    const told =
+      options.trace > 1 ? await playHistory(seed, { tape: short.tape, isVerbose: true, isWorking }) : short;
     console.log(told.trace.join('\n'));
     console.log(short.violation);
   }

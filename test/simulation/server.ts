@@ -80,7 +80,7 @@ export class Server {
     const texts = simulatedTexts(world);
     const { sessions } = this;
     const tells = (name: string): UsageTold | undefined => (world.kinds.has(name) ? 'cost' : undefined);
-    const steps = simulatedSurroundings(tells);
+    const steps = simulatedSurroundings(tells, world.flows);
     this.#runs = { store, clock, ids, sessions, commits, commands, texts, workspaces, owner, report, steps };
     this.#notifier = new Notifier({
       store,
@@ -115,9 +115,10 @@ export class Server {
     const work = async (): Promise<void> => {
       const left = await this.#memory.recovery.liveSessions();
       await this.sessions.recover(left.map((session) => session.id));
+      const steps = new Steps(this.#runs);
       const handle = wakeHandler(
         this.#runs,
-        { stopping: this.stopping, steps: new Steps(this.#runs) },
+        { stopping: this.stopping, steps },
         async () => undefined,
         (wake) => this.#notifier.handle(wake),
       );
@@ -127,6 +128,7 @@ export class Server {
         await this.#world.gates.pass(`wake-up of ${wake.kind}`);
         if (this.#isAlive) await handle(wake);
       });
+      await steps.goOn(await this.#memory.recovery.openScripts());
       this.#isReady = true;
     };
     this.run('start', work);

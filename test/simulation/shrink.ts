@@ -1,4 +1,4 @@
-import type { History } from './history.ts';
+import type { History, PlayOptions } from './history.ts';
 import { playHistory } from './history.ts';
 
 /** Histories that may be played to make one shorter. */
@@ -8,13 +8,13 @@ const mostTries = 1000;
  * Makes a failing history shorter: blocks of its tape are cut out or set to zero, the end first, as long as it keeps
  * failing in the same way.
  */
-export async function shrink(seed: number, failing: History): Promise<History> {
+export async function shrink(seed: number, failing: History, options: PlayOptions = {}): Promise<History> {
   const shape = shapeOf(failing);
   let best = failing;
   let tries = 0;
   const accept = async (tape: readonly number[]): Promise<boolean> => {
     if (tries++ >= mostTries) return false;
-    const history = await playHistory(seed, { tape });
+    const history = await playHistory(seed, { ...options, tape });
     if (shapeOf(history) !== shape) return false;
     const isBetter = weightOf(history) < weightOf(best);
     if (isBetter) best = history;

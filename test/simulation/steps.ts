@@ -1,9 +1,10 @@
 import type { StepSurroundings } from '../../src/runs/ports.ts';
 import { stepData } from '../../src/step-data/step-data.ts';
 import { noRecords } from '../workflows/no-records.ts';
+import type { Flows } from './flows.ts';
 
 /** What the steps of simulated workflows find around them: texts as they are written, and every directory. */
-export function simulatedSurroundings(tells: StepSurroundings['tells']): StepSurroundings {
+export function simulatedSurroundings(tells: StepSurroundings['tells'], flows: Flows): StepSurroundings {
   return {
     node: 'local',
     tells,
@@ -14,8 +15,11 @@ export function simulatedSurroundings(tells: StepSurroundings['tells']): StepSur
     },
     workflows: {
       define: async ({ workflow }) => {
-        const message = `There is no workflow "${workflow}".`;
-        return { ok: false, code: 'NOT_FOUND', message, data: { id: workflow } };
+        const call = flows.call(workflow);
+        return {
+          ok: true,
+          value: { project: 'default', name: workflow, call, isEvaluation: false, agents: [] },
+        };
       },
     },
     isDirectory: async () => true,

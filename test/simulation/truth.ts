@@ -35,10 +35,12 @@ export interface Work {
   excuse: string | undefined;
   /** It, and all below it, holds nothing any more. */
   isDetached: boolean;
+  /** A step of a workflow: the server begins it, and no agent hears of its end. */
+  readonly isStep: boolean;
 }
 
 type NewWork = Pick<Work, 'kind' | 'label' | 'cause' | 'tells' | 'activity' | 'stage'> &
-  Partial<Pick<Work, 'isRoot' | 'via'>>;
+  Partial<Pick<Work, 'isRoot' | 'via' | 'isStep'>>;
 
 /** Because of whom an agent works: a message or root, and the end of which work told it so. */
 export interface Source {
@@ -90,6 +92,7 @@ export class Truth {
   addWork(given: NewWork): Work {
     const work: Work = {
       isRoot: false,
+      isStep: false,
       via: null,
       ...given,
       isKnown: false,

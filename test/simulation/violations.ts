@@ -34,6 +34,10 @@ export type ViolationKind =
   | 'OVERSPENT'
   /** Something was cancelled that nobody asked to cancel. */
   | 'BYSTANDER'
+  /** A step of a workflow began before something that it needs was over. */
+  | 'ORDER'
+  /** A workflow came to something else than its steps. */
+  | 'FLOW'
   /** More turns run than were allowed. */
   | 'CROWDED'
   /** A session was let in before one that had asked earlier. */

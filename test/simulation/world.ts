@@ -4,6 +4,7 @@ import type { TurnLimits } from '../../src/ledger/line.ts';
 import { SimulatedAgent } from './agent.ts';
 import type { AgentKind } from './agent-kinds.ts';
 import type { Choices } from './choices.ts';
+import type { Flows } from './flows.ts';
 import type { Budgets, Gates } from './scheduler.ts';
 import type { Truth } from './truth.ts';
 import type { Violations } from './violations.ts';
@@ -43,8 +44,14 @@ export interface World {
   readonly limited: { readonly isOn: boolean; limits: TurnLimits | undefined };
   /** All runs want one directory, each alone. */
   readonly isAlone: boolean;
+<<<<<<< HEAD
   /** Agents give out work: what they launch in a turn comes back at once. */
   readonly isGiving: boolean;
+=======
+  /** Agents launch workflows that have steps. */
+  readonly isWorking: boolean;
+  readonly flows: Flows;
+>>>>>>> c9176d3 (test(simulation): workflows with steps, crashes and people who interfere)
   note(line: string): void;
   /** Noted only when somebody wants to read everything. */
   detail(line: () => string): void;
