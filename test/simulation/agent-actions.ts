@@ -61,6 +61,7 @@ function taskProgress(world: World, process: AgentProcess): Action[] {
 }
 
 const launchKinds = ['step', 'agent', 'workflow'] as const;
+const workKinds = ['workflow', 'workflow', 'workflow', 'agent', 'step'] as const;
 
 /** What an agent may take it into its head to launch. */
 function ideas(world: World, process: AgentProcess): Action[] {
@@ -99,7 +100,7 @@ function typing(world: World, process: AgentProcess): Action[] {
 function launch(world: World, process: AgentProcess, task?: string): void {
   world.budgets.spend('launches');
   const { activity, agent } = process;
-  const kind = world.choices.pick(launchKinds);
+  const kind = world.choices.pick(world.isWorking ? workKinds : launchKinds);
   const isFlow = world.isWorking && kind === 'workflow';
   const label = `${world.label('w')}${kind === 'agent' ? 'a' : isFlow ? 'f' : ''}`;
   const source = task === undefined ? sourceWithin(world, process) : { cause: task, via: null };

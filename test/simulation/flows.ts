@@ -58,11 +58,13 @@ export class Flows {
 
   /** The text of a step's conversation: each attempt of the step has a conversation of its own, and a text of its own. */
   textIn(runId: string, text: string): string {
-    if (!text.endsWith('.m}}')) return text;
+    // What the server says to every step's agent comes behind the text itself.
+    const own = /^\{\{\S+\.m\}\}/.exec(text)?.[0];
+    if (own === undefined) return text;
     const runs = this.#runs.get(text) ?? [];
     if (!runs.includes(runId)) this.#runs.set(text, [...runs, runId]);
     const place = (this.#runs.get(text) ?? []).indexOf(runId);
-    return place === 0 ? text : text.replace(/\}\}$/, `+${place + 1}}}`);
+    return place === 0 ? own : own.replace(/\}\}$/, `+${place + 1}}}`);
   }
 
   /** A script of a step begins: everything that the step needs must be over. */

@@ -61,8 +61,8 @@ const budgets = {
 /** What may happen besides, and more often, where messages are tried again. */
 const retryBudgets = { turnFailures: 6, programFailures: 2, advances: 3, fills: 2, reruns: 3 } as const;
 
-/** What may happen more often where workflows are at work. */
-const workBudgets = { launches: 8, programFailures: 5, declines: 2 } as const;
+/** What may happen for certain where workflows are at work. */
+const workBudgets = { launches: 6, programFailures: 6, turnFailures: 2, declines: 2 } as const;
 
 /** How often the clock is set, or the machine sleeps, where that happens. */
 const clockBudgets = { clocks: 3 } as const;
@@ -136,7 +136,8 @@ class Play implements History {
 
   async toTheEnd(): Promise<void> {
     await this.#begin();
-    const free = freeSteps.least + this.#choices.below(freeSteps.most - freeSteps.least);
+    const drawn = freeSteps.least + this.#choices.below(freeSteps.most - freeSteps.least);
+    const free = this.#world.isWorking ? 2 * drawn : drawn;
     for (let i = 0; i < free && !this.violation; i++) await this.#step('free');
     this.trace.push('--- from here on the world is fair ---');
     this.#world.budgets.exhaust();
@@ -156,6 +157,7 @@ class Play implements History {
     const isNarrow = this.#world.limited.isOn || this.#world.isAlone;
     const runs = (isNarrow ? 2 : 1) + this.#choices.below(2);
     for (let i = 0; i < runs; i++) this.#beginRun(`r${i}`, kinds[isNarrow ? i % kinds.length : i]);
+    if (this.#world.isWorking) for (let i = 0; i < 1 + this.#choices.below(2); i++) this.#beginWorkflow();
     await settle();
   }
 
@@ -185,6 +187,21 @@ class Play implements History {
       await server.store.decide(() =>
         beginRun({ now, id, project: 'default', name, sessionId: session.id, plan, ...workspace }),
       );
+    });
+  }
+
+  /** A person begins a workflow, which reports to nobody. */
+  #beginWorkflow(): void {
+    const { truth, flows } = this.#world;
+    const label = `${this.#world.label('w')}f`;
+    const about = { kind: 'work', label, cause: null, isRoot: true, activity: undefined } as const;
+    const work = truth.addWork({ ...about, tells: null, stage: 'calling' });
+    const { graph } = flows.call(label);
+    const server = this.#server;
+    server.run('begin a workflow', async () => {
+      const command = { caller: { by: 'person' }, kind: 'workflow', name: label, graph } as const;
+      const launched = await server.launcher.launch(command);
+      if (!launched.ok) work.stage = 'never';
     });
   }
 
@@ -318,8 +335,8 @@ function newWorld(
     ...(isRetrying ? retryBudgets : {}),
     ...(isClockSet ? clockBudgets : {}),
     ...(isGiving ? givingBudgets : {}),
-    ...(isWorking ? workBudgets : {}),
   });
+  if (isWorking) for (const [name, count] of Object.entries(workBudgets)) allowed.allow(name, count);
   const truth = new Truth(violations);
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   return {

@@ -42,7 +42,6 @@ function isOwnWake({ world, continuations }: CommitContext, row: Execution): boo
   return results.some((label) => world.truth.works.get(label)?.kind === 'task');
 }
 
-<<<<<<< HEAD
 /** Whether something was ended because something beside it had failed. */
 function hasFailedFast({ after }: Pick<CommitContext, 'after'>): boolean {
   return after.executions.some((row) => row.cancelRequested?.actor.kind === 'system');
@@ -61,7 +60,10 @@ function isBesideFailure({ after }: CommitContext, row: Execution): boolean {
     return after.executions.some(
       (other) => other.parentId === parentId && (other.state === 'failed' || other.state === 'lost'),
     );
-=======
+  }
+  return false;
+}
+
 /** Whether it is below a workflow that ends everything when one of its steps has failed. */
 function isStoppedFlow(after: CommitContext['after'], row: Execution): boolean {
   for (let at: Execution | undefined = row; at; ) {
@@ -69,7 +71,6 @@ function isStoppedFlow(after: CommitContext['after'], row: Execution): boolean {
     const isFlow = after.graphs.some(({ id, isStopping }) => id === parentId && isStopping);
     if (isFlow && cancelRequested?.actor.kind === 'system') return true;
     at = after.executions.find(({ id }) => id === parentId);
->>>>>>> c9176d3 (test(simulation): workflows with steps, crashes and people who interfere)
   }
   return false;
 }
@@ -95,7 +96,8 @@ function hasOverspent({ after }: Pick<CommitContext, 'after'>): boolean {
 function checkCancelled({ world }: CommitContext, row: Execution): void {
   if (row.cancelRequested !== null || row.kind === 'task') return;
   if (row.runsIn !== null && world.asked.interrupted.has(row.runsIn)) return;
-  if (row.kind === 'agent') return;
+  // A conversation that is a program ends as its last message does.
+  if (row.kind === 'agent' || (row.kind === 'step' && row.runsIn !== null)) return;
   world.violations.report('BYSTANDER', `${describe(row)} is cancelled, and nobody asked for it`);
 }
 
@@ -132,13 +134,8 @@ function checkDropped({ world, before, after }: CommitContext): void {
       dropped: true,
       detached: true,
       cancelled:
-<<<<<<< HEAD
         hasFailedFast({ after }) ||
         world.asked.cancels > 0 ||
-=======
-        world.asked.cancels > 0 ||
-        after.graphs.some(({ isStopping }) => isStopping) ||
->>>>>>> c9176d3 (test(simulation): workflows with steps, crashes and people who interfere)
         hasTimedOut({ before, after, world }) ||
         hasOverspent({ after }),
       interrupted: world.asked.interrupted.has(notice.sessionId) || world.asked.cancels > 0,

@@ -68,6 +68,11 @@ export class Budgets {
     }
   }
 
+  /** Allows so many of something for certain. */
+  allow(name: string, count: number): void {
+    this.#left.set(name, count);
+  }
+
   has(name: string): boolean {
     return (this.#left.get(name) ?? 0) > 0;
   }

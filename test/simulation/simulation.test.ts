@@ -18,6 +18,19 @@ test(`${seeds} histories: no early advance, no stuck root, no lost result`, {
   }
 });
 
+test(`${seeds} histories with workflows: no step before its time, none twice, and each comes to what its steps do`, {
+  timeout: 60_000 + seeds * 50,
+}, async () => {
+  for (let seed = 1; seed <= seeds; seed++) {
+    const history = await playHistory(seed, { isWorking: true });
+    if (!history.violation) continue;
+    const short = await shrink(seed, history, { isWorking: true });
+    expect.fail(
+      `seed ${seed}: ${history.violation.kind}\n${short.trace.join('\n')}\n${short.violation?.message}`,
+    );
+  }
+});
+
 /** Each went wrong once: what was looked for without end, a place in line that was lost, and limits that a restart changed. */
 test.each([777, 1297, 1887, 1937])('history %i', async (seed) => {
   expect((await playHistory(seed)).violation).toBeUndefined();

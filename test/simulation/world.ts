@@ -44,14 +44,11 @@ export interface World {
   readonly limited: { readonly isOn: boolean; limits: TurnLimits | undefined };
   /** All runs want one directory, each alone. */
   readonly isAlone: boolean;
-<<<<<<< HEAD
   /** Agents give out work: what they launch in a turn comes back at once. */
   readonly isGiving: boolean;
-=======
   /** Agents launch workflows that have steps. */
   readonly isWorking: boolean;
   readonly flows: Flows;
->>>>>>> c9176d3 (test(simulation): workflows with steps, crashes and people who interfere)
   note(line: string): void;
   /** Noted only when somebody wants to read everything. */
   detail(line: () => string): void;
