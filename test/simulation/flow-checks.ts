@@ -1,6 +1,7 @@
 import type { Execution } from '../../src/ledger/execution.ts';
 import { isSettled } from '../../src/ledger/execution.ts';
 import type { MemorySnapshot } from '../../src/store/memory/state.ts';
+import type { CommitContext } from './checks-context.ts';
 import type { Flow, FlowStep } from './flows.ts';
 import { describe } from './observer.ts';
 import type { World } from './world.ts';
@@ -18,6 +19,18 @@ export function learnFlows(world: World, state: MemorySnapshot): void {
       if (plan.does.type === 'script' || rows.length === 0) continue;
       work.stage = rows.some((row) => !isSettled(row.state)) ? 'running' : 'ended';
     }
+  }
+}
+
+/** A workflow, or an attempt of one of its steps, settles when nothing below it is open, and closes with it. */
+export function checkComposites({ world, before, after }: CommitContext): void {
+  const old = new Map(before.executions.map((row) => [row.id, row]));
+  for (const row of after.executions) {
+    const isOfFlow = world.flows.all.has(row.name) || world.flows.step(row.name) !== undefined;
+    if (!isOfFlow || !isSettled(row.state) || row.closed || row.cancelRequested) continue;
+    const was = old.get(row.id);
+    if (was && !isSettled(was.state))
+      world.violations.report('FLOW', `${describe(row)} has settled with a deficit of ${row.open}`);
   }
 }
 
@@ -86,10 +99,9 @@ function whyWrong(
   if (mayGoOn) return `was not tried again after attempt ${last.attempt} had failed`;
   if (plan.does.type !== 'script') return undefined;
   const told = attempts.map(({ state }) => (state === 'succeeded' ? 'succeeded' : 'failed'));
-  // What a script has begun may outlive it until the deadline of the step, which then is what counts.
-  const isTold =
-    ends.length === told.length &&
-    ends.every((end, index) => end === told[index] || attempts[index]?.error?.code === 'TIMED_OUT');
+  // A deadline may come before the script has begun, or when only what it has begun is alive.
+  const isLate = attempts.some(({ error }) => error?.code === 'TIMED_OUT');
+  const isTold = isLate || (ends.length === told.length && ends.every((end, index) => end === told[index]));
   return isTold || isStopped ? undefined : `says ${told.join(', ')}; its scripts ${ends.join(', ')}`;
 }
 

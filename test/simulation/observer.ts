@@ -9,7 +9,7 @@ import type { MemorySnapshot } from '../../src/store/memory/state.ts';
 import { checkAttempts } from './attempts.ts';
 import { checkAdmission } from './admission.ts';
 import { checkBatches } from './batches.ts';
-import { learnFlows } from './flow-checks.ts';
+import { checkComposites, learnFlows } from './flow-checks.ts';
 import { checkMonotone } from './monotone.ts';
 import { checkParentage } from './parentage.ts';
 import type { Programs } from './programs.ts';
@@ -54,6 +54,7 @@ export class Observer {
     checkOutcomes(context);
     checkAttempts(context);
     checkAdmission(context);
+    if (this.#world.isWorking) checkComposites(context);
     checkBatches(context);
     this.#checkClosed(state);
   }
