@@ -21,7 +21,9 @@ export function advanceActions(world: World, server: Server, state: MemorySnapsh
           world.budgets.spend('advances');
           const { id, moves } = run;
           const fresh = new FreshIds(world.ids);
-          const text = world.isRetrying ? { text: { ok: true, text: textSeen(state, run) } as const } : {};
+          const text = world.isRetrying
+            ? { text: { ok: true, text: textSeen(world, state, run) } as const }
+            : {};
           server.run('advance', async () => {
             await world.gates.pass(`somebody else advances the run ${run.name}`);
             await server.store.decide(() => advance({ now: world.clock.now(), id, moves, ...text, fresh }));
@@ -34,10 +36,11 @@ export function advanceActions(world: World, server: Server, state: MemorySnapsh
 }
 
 /** The text that whoever looked would send, for the message and the attempt that it saw coming. */
-function textSeen(state: MemorySnapshot, run: Run): string {
+function textSeen(world: World, state: MemorySnapshot, run: Run): string {
   const index = indexToSend(run);
   const attempts = state.executions.filter((row) => row.runId === run.id && row.runIndex === index);
-  return labelOf(plannedAt(run, index)?.text ?? '', attempts.length + 1);
+  const text = world.flows.textIn(run.id, plannedAt(run, index)?.text ?? '');
+  return labelOf(text, attempts.length + 1);
 }
 
 function hasFailed(state: MemorySnapshot, run: Run): boolean {
