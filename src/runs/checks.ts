@@ -3,6 +3,7 @@ import type { ExecutionId } from '../base/ids.ts';
 import { startCheck } from '../ledger/check.ts';
 import type { Ending } from '../ledger/decision.ts';
 import type { Execution } from '../ledger/execution.ts';
+import type { Graph } from '../ledger/graph.ts';
 import { plannedAt } from '../ledger/plan.ts';
 import type { Gate } from '../ledger/planned-message.ts';
 import type { Asking } from '../ledger/questions.ts';
@@ -35,6 +36,8 @@ interface WhatToCheck {
   readonly cwd: string;
   readonly answer: string | null;
   readonly place: AttemptPlace | null;
+  /** The workflow whose step it is a message of. */
+  readonly graph: Graph | undefined;
 }
 
 function* whatToCheck(message: Execution): Asking<WhatToCheck> {
@@ -45,6 +48,7 @@ function* whatToCheck(message: Execution): Asking<WhatToCheck> {
   const host = parentId === null ? undefined : yield* ask('execution', parentId);
   const answer = runsIn === null ? undefined : yield* ask('lastAnswer', runsIn, rootId);
   const gate = planned?.gate;
+  const step = host && (yield* ask('graphOfStep', host.id));
   const named = gate ? [planned.check, gate.command] : [message.check];
   return {
     commands: named.filter((command) => command !== null),
@@ -52,20 +56,25 @@ function* whatToCheck(message: Execution): Asking<WhatToCheck> {
     cwd: session?.cwd ?? '.',
     answer: answer ?? message.result,
     place: host ? yield* placeOfAttempt(host) : null,
+    graph: step && (yield* ask('graph', step.graphId)),
   };
 }
 
 async function endingOf(context: RunsContext, { id }: Execution, what: WhatToCheck): Promise<Ending> {
   let result: string | null = null;
+  const said = what.graph && (await context.steps.texts.environment(what.graph, {}));
+  if (said && !said.ok)
+    return { state: 'failed', result, error: { code: 'CHECK_FAILED', message: said.message } };
+  const env = said?.env;
   for (const [part, command] of what.commands.entries()) {
-    const end = await context.commands.run({ id, part }, command, what.cwd);
+    const end = await context.commands.run({ id, part }, command, what.cwd, undefined, env);
     reach('check.ran');
     result = end.output;
     if (end.exitCode !== 0)
       return { state: 'failed', result, error: { code: 'CHECK_FAILED', message: refusalOf(command, end) } };
   }
   if (what.outputs === null) return { state: 'succeeded', result, error: null };
-  const found = await checkOutputs(context, { ...what, id, outputs: what.outputs });
+  const found = await checkOutputs(context, { ...what, id, outputs: what.outputs, env });
   // What was found is kept with the check: the step takes it from there when it ends.
   return found.ok
     ? { state: 'succeeded', result: JSON.stringify(found.values), error: null }

@@ -2,6 +2,7 @@ import { reach } from '../base/faults.ts';
 import type { ExecutionId } from '../base/ids.ts';
 import type { Json } from '../base/json.ts';
 import type { Execution, Failure } from '../ledger/execution.ts';
+import type { Graph } from '../ledger/graph.ts';
 import type { RunRow } from '../ledger/plan.ts';
 import type { OutputPlan } from '../ledger/planned-message.ts';
 import type { Asking } from '../ledger/questions.ts';
@@ -18,6 +19,8 @@ export interface OutputsWanted {
   readonly outputs: Readonly<Record<string, OutputPlan>>;
   readonly cwd: string;
   readonly answer: string | null;
+  /** What its commands have in their environment; absent: nothing of a workflow. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** Where copies of files belong; null: none are made. */
   readonly place: AttemptPlace | null;
 }
@@ -36,11 +39,11 @@ const longestPrint = 1_000_000;
  * commands that ended, and runs none twice, until `commands.forget(id)`.
  */
 export async function checkOutputs(context: OutputsContext, wanted: OutputsWanted): Promise<OutputsFound> {
-  const { id, outputs, cwd, answer, place } = wanted;
+  const { id, outputs, cwd, answer, place, env } = wanted;
   const printed: Record<string, { isYes: boolean; text: string }> = {};
   for (const [i, [name, plan]] of Object.entries(outputs).entries()) {
     if (plan.from !== 'command') continue;
-    const end = await context.commands.run({ id, part: firstPart + i }, plan.command, cwd);
+    const end = await context.commands.run({ id, part: firstPart + i }, plan.command, cwd, undefined, env);
     reach('check.ran');
     const isYes = end.exitCode === 0;
     printed[name] = { isYes, text: isYes ? end.output : refusalOf(plan.command, end) };
@@ -58,7 +61,7 @@ export async function checkOutputs(context: OutputsContext, wanted: OutputsWante
  */
 export async function readRows(
   context: Pick<RunsContext, 'commands' | 'steps' | 'clock'>,
-  workflowId: ExecutionId,
+  graph: Graph,
   { name }: Pick<StepPlan, 'name'>,
   from: RowsPlan,
   cwd: string,
@@ -69,9 +72,11 @@ export async function readRows(
   });
   let printed = '';
   if (from.from === 'command') {
-    const subject = { id: workflowId, part: rowsPart(name) };
-    const end = await context.commands.run(subject, from.command, cwd);
-    await context.commands.forget(workflowId, subject.part);
+    const said = await context.steps.texts.environment(graph, {});
+    if (!said.ok) return no(said.message);
+    const subject = { id: graph.id, part: rowsPart(name) };
+    const end = await context.commands.run(subject, from.command, cwd, undefined, said.env);
+    await context.commands.forget(graph.id, subject.part);
     if (end.exitCode !== 0) return no(refusalOf(from.command, end));
     if (end.output.length > longestPrint)
       return no(

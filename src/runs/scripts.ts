@@ -101,7 +101,7 @@ export class Scripts {
       ? await withOutputs(
           this.#context,
           script,
-          prepared.cwd,
+          prepared,
           endOf(await commands.run(script, prepared.command, prepared.cwd, signal, prepared.env)),
         )
       : failed(prepared.code, prepared.message);
@@ -134,13 +134,13 @@ export class Scripts {
 async function withOutputs(
   context: RunsContext,
   { id, graph, step }: Script,
-  cwd: string,
+  { cwd, env }: Extract<Prepared, { ok: true }>,
   end: ProgramEnd,
 ): Promise<ProgramEnd> {
   const { outputs, name } = step.plan;
   if (end.state !== 'succeeded' || Object.keys(outputs).length === 0) return end;
   const place = { workflowId: graph.id, step: name, attempt: step.tries };
-  const found = await checkOutputs(context, { id, outputs, cwd, answer: end.result, place });
+  const found = await checkOutputs(context, { id, outputs, cwd, env, answer: end.result, place });
   if (found.ok) return { ...end, outputs: found.values };
   return { ...failed(found.error.code, found.error.message), result: end.result };
 }

@@ -150,7 +150,7 @@ async function hosting(
     };
   }
   if (run.rowsFrom === null) return { as: 'launch', launch: { hosts } };
-  const read = await readRows(context, graph.id, plan, run.rowsFrom, directory.path);
+  const read = await readRows(context, graph, plan, run.rowsFrom, directory.path);
   if (!read.ok) return failed(read.error.code, read.error.message);
   const rows = { count: read.rows.length, rows: read.rows };
   return { as: 'launch', launch: { hosts: { ...hosts, rows } } };

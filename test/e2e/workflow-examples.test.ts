@@ -91,6 +91,11 @@ describe('what is given to a workflow', () => {
       shell: { run: 'printf "%s|%s" "$INPUT_X" "$Y"', env: { Y: '{{inputs.x}}' } },
       program: { run: ['printf', '%s', '{{inputs.x}}'] },
       agent: { agent: 'echo', prompt: '{{inputs.x}}', outputs: { said: { answer: true } } },
+      gated: {
+        agent: 'echo',
+        messages: ['hello', { validate: 'test -n "$INPUT_X"' }],
+        outputs: { seen: { command: 'printf "%s" "$INPUT_X"' } },
+      },
       after: { needs: ['agent'], run: 'printf "%s" "$SAID"', env: { SAID: '{{steps.agent.outputs.said}}' } },
     };
     writeFileSync(join(work, 'workflows/hostile.yaml'), JSON.stringify({ inputs: { x: {} }, steps }));
@@ -104,6 +109,7 @@ describe('what is given to a workflow', () => {
     expect(run.outcome, JSON.stringify(results)).toBe('succeeded');
     expect(results['shell']).toBe(`${hostile}|${hostile}`);
     expect(results['program']).toBe(hostile);
+    expect(run.workflow?.steps.find(({ name }) => name === 'gated')?.outputs).toEqual({ seen: hostile });
     expect(results['after']).toContain('touch owned');
     expect(existsSync(join(work, 'owned'))).toBe(false);
   }, 120_000);
