@@ -33,7 +33,7 @@ describe('the steps of a workflow, moved by their wake-ups', () => {
     b.end({ output: 'said' });
     const row = await stage.closed(id);
     expect(row).toMatchObject({ state: 'succeeded', outcome: 'succeeded' });
-    expect(row.result).toBe('a: succeeded\nb: succeeded\nOutputs:\nsaid: said');
+    expect(row.result).toBe(`a: succeeded\nb: succeeded\nOutputs:\nsaid: said\nRecord: /records/${id}`);
   });
 
   it('that fail are tried again when their back-off is over, and tell why they failed', async () => {
@@ -50,7 +50,7 @@ describe('the steps of a workflow, moved by their wake-ups', () => {
     expect(row).toMatchObject({ outcome: 'failed', outcomeCode: 'STEP_FAILED' });
     expect(row.error?.message).toBe('step "a" failed (SCRIPT_FAILED): it left no exit code');
     expect(row.result).toBe(
-      'a: failed (SCRIPT_FAILED) after 2 attempts: it left no exit code\nb: skipped (upstream)',
+      `a: failed (SCRIPT_FAILED) after 2 attempts: it left no exit code\nb: skipped (upstream)\nRecord: /records/${id}`,
     );
   });
 
@@ -102,8 +102,9 @@ describe('the steps of a workflow, moved by their wake-ups', () => {
       'choose: succeeded',
       'x: skipped (notChosen)',
       'again: succeeded',
+      `Record: /records/${id}`,
     ]);
-    expect((await stage.row(currentId!)).result).toBe('deep: succeeded');
+    expect((await stage.row(currentId!)).result).toBe(`deep: succeeded\nRecord: /records/${currentId}`);
   });
 
   it('that are past their time are ended first, and then have failed', async () => {
@@ -146,6 +147,7 @@ describe('the steps of a workflow, moved by their wake-ups', () => {
       'a: failed (SCRIPT_FAILED): exit code 1',
       'b: cancelled (failFast)',
       'c: skipped (failFast)',
+      `Record: /records/${id}`,
     ]);
     expect((await stage.row((await stage.step(id, 'b')).currentId!)).cancelRequested?.actor.kind).toBe(
       'system',
