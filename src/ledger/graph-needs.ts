@@ -42,10 +42,14 @@ function isSkippedByFailure({ state, reason }: GraphStep): boolean {
   return state === 'skipped' && (reason === 'upstream' || reason === 'failFast');
 }
 
-/** Whether the step only runs in cases of a route of which another one was chosen. */
+/** Whether the step only runs in cases of a route of which another one was chosen, or none. */
 function isOfOtherCase(step: GraphStep, route: GraphStep): boolean {
   const { does } = route.plan;
-  if (does.type !== 'route' || route.state !== 'succeeded') return false;
+  if (does.type !== 'route') return false;
   const isOf = (names: readonly string[]): boolean => names.includes(step.plan.name);
-  return Object.values(does.cases).some(isOf) && !isOf(does.cases[route.result ?? ''] ?? []);
+  if (!Object.values(does.cases).some(isOf)) return false;
+  if (route.state === 'succeeded') return !isOf(does.cases[route.result ?? ''] ?? []);
+  // It chose nothing, and what needs it goes on all the same: but none of its cases.
+  const isPassed = route.state === 'skipped' ? route.reason === 'condition' : !isBad(route);
+  return isPassed;
 }

@@ -92,6 +92,7 @@ describe('the next attempt of a workflow', () => {
   it('does a step again alone: nothing that needs it, and nothing else that had not succeeded', () => {
     const ends = { a: { state: 'skipped', reason: 'condition', currentId: null }, e: failed } as const;
     const next = resumed(graphOf(plans), former(ended(ends)), { from: 'b', only: true });
+    expect(next.settings.outputs).toEqual({});
     expect(next.steps.map(({ name, needs }) => [name, needs])).toEqual([
       ['b', []],
       ['c', []],

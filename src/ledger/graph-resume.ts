@@ -55,7 +55,9 @@ export function resumed(given: NewGraph, former: FormerGraph | undefined, again:
     const row = rows.get(name);
     return row && !anew.has(name) ? reusedOf(row, index) : [];
   });
-  return { ...given, steps, reused, resumes: former.graph.id };
+  // What the whole gives may be made of steps that were left out.
+  const settings = again?.only ? { ...given.settings, outputs: {} } : given.settings;
+  return { ...given, settings, steps, reused, resumes: former.graph.id };
 }
 
 const none: ReadonlySet<string> = new Set();

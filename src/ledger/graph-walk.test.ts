@@ -258,6 +258,26 @@ describe('a route', () => {
     after('always', 'choose'),
   ];
 
+  it.each([
+    ['is skipped by its condition', { as: 'skip' }],
+    ['fails, and what needs it goes on', { as: 'fail', error: { code: 'X', message: 'x' } }],
+  ] as const)('that %s has chosen none of its cases', async (_, how) => {
+    const scene = new Scene();
+    const lenient = stepOf('choose', { does: route, onFailure: 'continue' });
+    const flow = await Workflow.launch(scene, [lenient, ...steps.slice(1)]);
+    await flow.begin('choose', how);
+    if (how.as === 'fail') await flow.decides('choose');
+    const { choose: _choose, ...others } = flow.states;
+    expect(others).toEqual({
+      plan: 'skipped: notChosen',
+      fix: 'skipped: notChosen',
+      both: 'skipped: notChosen',
+      deep: 'skipped: notChosen',
+      join: 'skipped: notChosen',
+      always: 'due',
+    });
+  });
+
   it('lets only the steps of the case that was chosen run; what joins the ways goes on', async () => {
     const scene = new Scene();
     const flow = await Workflow.launch(scene, steps);

@@ -48,6 +48,8 @@ export function* stepEnded(command: StepEnded): Rule<StepMoved> {
   }
   yield* moves.end(step, how);
   moves.write();
+  // The whole had ended before what still ran in it.
+  if (graph.state === 'ended') draft.wake('graph', graph.id);
   return draft.done<StepMoved>('ended');
 }
 

@@ -47,6 +47,16 @@ it('a command that has ended is forgotten with all that it printed', async () =>
   expect(existsSync(join(directory, id))).toBe(false);
 }, 60_000);
 
+it('a command that may not start any more never runs', async () => {
+  const id = 'exe_01K0000000000000000000NONE' as ExecutionId;
+  const file = join(directory, 'never');
+  const commands = commandsOfOneServer();
+  const mayStart = async (): Promise<boolean> => false;
+  const end = await commands.run({ id, mayStart }, `touch ${file}`, directory);
+  expect(end).toMatchObject({ exitCode: null, isUnstarted: true });
+  expect(existsSync(file)).toBe(false);
+}, 60_000);
+
 it('what a command left running is ended when it is cleared', async () => {
   const id = 'exe_01K0000000000000000000LEFT' as ExecutionId;
   const check = newExecution(0, null, 'none', { id, kind: 'step', name: 'check' });

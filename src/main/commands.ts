@@ -71,7 +71,7 @@ export function createCommands(options: CommandOptions): CommandRunner {
       const isSomethingLeft = turns.some(({ identity }) => hasGroup(identity.pid));
       if (!isSomethingLeft || (await end(id)) === 'dead') await forget(id);
     },
-    async run({ id, part = 0 }, command, cwd, signal, env) {
+    async run({ id, part = 0, mayStart }, command, cwd, signal, env) {
       if (part > 0) await mkdir(directoryOf(id, part), { recursive: true, mode: 0o700 });
       let tell: (end: CommandEnd) => void = () => undefined;
       const ended = new Promise<CommandEnd>((resolve) => {
@@ -88,6 +88,8 @@ export function createCommands(options: CommandOptions): CommandRunner {
       running.set(id, parts.set(part, conversation));
       try {
         if ((await conversation.evidence(id)).state === 'absent') {
+          if (mayStart && !(await mayStart()))
+            return { exitCode: null, isUnstarted: true, output: 'it was cancelled before it began' };
           const sent = await conversation.start({ id, text: '' });
           if (sent.outcome === 'refused') return { exitCode: null, isUnstarted: true, output: sent.reason };
         }

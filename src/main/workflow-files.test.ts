@@ -38,6 +38,7 @@ cwd: "{{group.region}}"
 inputs: { day: { default: "{{date}} of {{env.BRANCH}}" }, n: { type: number } }
 groups: { eu: { region: e }, us: { region: u } }
 evaluation: score
+outputs: { said: "{{steps.fix.result}}" }
 steps:
   fetch: { run: git fetch }
   fix: { needs: [fetch], type: todo, prompt: "{{inputs.day}}", agents: { coder: { agent: codex } } }
@@ -105,7 +106,8 @@ describe('the workflows beside stemma.yaml', () => {
       instant,
     });
     expect(call.graph.steps.map(({ name, needs }) => [name, needs])).toEqual([['fix', []]]);
-    expect(call.graph.settings).toMatchObject({ cwd: '/elsewhere/u', evaluation: null });
+    // What the whole gives names steps that are not there now.
+    expect(call.graph.settings).toMatchObject({ cwd: '/elsewhere/u', evaluation: null, outputs: {} });
     expect(agents.map(({ step }) => step)).toEqual(['fix', 'fix/coder']);
   });
 
@@ -145,6 +147,11 @@ describe('the workflows beside stemma.yaml', () => {
       { workflow: 'nightly', group: 'eu', step: 'fxi' },
       'INVALID_INPUT',
       'step: there is no step "fxi"; did you mean "fix"?.',
+    ],
+    [
+      { workflow: 'sent', file: { path: '/x.yaml', text: 'groups: {a: {}, b: {}}\nsteps: {c: {run: ls}}' } },
+      'INVALID_INPUT',
+      'group: say which of its groups is to run: a, b; a file is run for one.',
     ],
   ])('refuse %j', async (request, code, message) => {
     expect(await source().define({ ...request, instant })).toMatchObject({ ok: false, code, message });

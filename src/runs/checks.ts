@@ -9,7 +9,7 @@ import type { Gate } from '../ledger/planned-message.ts';
 import type { Asking } from '../ledger/questions.ts';
 import { ask } from '../ledger/questions.ts';
 import { settle } from '../ledger/settle.ts';
-import { checkOutputs, placeOfAttempt, refusalOf } from './outputs.ts';
+import { checkOutputs, mayStart, placeOfAttempt, refusalOf } from './outputs.ts';
 import type { RunsContext } from './ports.ts';
 import type { AttemptPlace } from './step-ports.ts';
 
@@ -67,7 +67,8 @@ async function endingOf(context: RunsContext, { id }: Execution, what: WhatToChe
     return { state: 'failed', result, error: { code: 'CHECK_FAILED', message: said.message } };
   const env = said?.env;
   for (const [part, command] of what.commands.entries()) {
-    const end = await context.commands.run({ id, part }, command, what.cwd, undefined, env);
+    const subject = { id, part, mayStart: mayStart(context, id) };
+    const end = await context.commands.run(subject, command, what.cwd, undefined, env);
     reach('check.ran');
     result = end.output;
     if (end.exitCode !== 0)

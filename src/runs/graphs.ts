@@ -39,6 +39,8 @@ export async function finishGraph(context: RunsContext, id: ExecutionId): Promis
   const { store, clock, ids } = context;
   const graph = await store.read(() => ask('graph', id));
   if (!graph) return false;
+  // Those that ran when it ended are told as they ended: each calls this again.
+  if (graph.left > 0) return true;
   reach('graph.ended');
   const rest = await store.decide(() => drainGraph({ now: clock.now(), id }));
   if (!rest.ok || rest.value !== 'free') return true;
@@ -49,6 +51,8 @@ export async function finishGraph(context: RunsContext, id: ExecutionId): Promis
   const failure = said.ok ? {} : { failure: { code: 'TEMPLATE_FAILED', message: said.message } };
   const outputs = said.ok ? said.outputs : {};
   await recordEnd(context, graph, { result, outputs, ...failure });
+  // What was run for its rows, and may run still where somebody has cancelled it.
+  await context.commands.clear(id);
   const fresh = new FreshIds(ids);
   await store.decide(() => settleGraph({ now: clock.now(), id, result, outputs, ...failure, fresh }));
   reach('graph.settled');

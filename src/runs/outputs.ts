@@ -2,16 +2,17 @@ import { reach } from '../base/faults.ts';
 import type { ExecutionId } from '../base/ids.ts';
 import type { Json } from '../base/json.ts';
 import type { Execution, Failure } from '../ledger/execution.ts';
-import type { Graph } from '../ledger/graph.ts';
+import { isSettled } from '../ledger/execution.ts';
+import type { Graph, GraphStep } from '../ledger/graph.ts';
 import type { RunRow } from '../ledger/plan.ts';
 import type { OutputPlan } from '../ledger/planned-message.ts';
 import type { Asking } from '../ledger/questions.ts';
 import { ask } from '../ledger/questions.ts';
-import type { RowsPlan, StepPlan } from '../ledger/step-plan.ts';
+import type { RowsPlan } from '../ledger/step-plan.ts';
 import type { CommandEnd, RunsContext } from './ports.ts';
 import type { AttemptPlace } from './step-ports.ts';
 
-type OutputsContext = Pick<RunsContext, 'commands' | 'steps'>;
+type OutputsContext = Pick<RunsContext, 'commands' | 'steps' | 'store'>;
 
 /** What is to be looked at, and for whom: commands of outputs are run as parts of `id`, from 100 on. */
 export interface OutputsWanted {
@@ -23,6 +24,14 @@ export interface OutputsWanted {
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Where copies of files belong; null: none are made. */
   readonly place: AttemptPlace | null;
+}
+
+/** Whether a command of an execution may begin still: one that was cancelled meanwhile begins nothing. */
+export function mayStart({ store }: Pick<RunsContext, 'store'>, id: ExecutionId): () => Promise<boolean> {
+  return async () => {
+    const row = await store.read(() => ask('execution', id));
+    return row !== undefined && !isSettled(row.state) && row.cancelRequested === null;
+  };
 }
 
 /** The values of outputs, or `OUTPUT_INVALID` with all that is wrong, a line each. */
@@ -43,7 +52,8 @@ export async function checkOutputs(context: OutputsContext, wanted: OutputsWante
   const printed: Record<string, { isYes: boolean; text: string }> = {};
   for (const [i, [name, plan]] of Object.entries(outputs).entries()) {
     if (plan.from !== 'command') continue;
-    const end = await context.commands.run({ id, part: firstPart + i }, plan.command, cwd, undefined, env);
+    const subject = { id, part: firstPart + i, mayStart: mayStart(context, id) };
+    const end = await context.commands.run(subject, plan.command, cwd, undefined, env);
     reach('check.ran');
     const isYes = end.exitCode === 0;
     printed[name] = { isYes, text: isYes ? end.output : refusalOf(plan.command, end) };
@@ -60,9 +70,9 @@ export async function checkOutputs(context: OutputsContext, wanted: OutputsWante
  * server that dies meanwhile leaves it, and the next one goes on listening. Never rejects.
  */
 export async function readRows(
-  context: Pick<RunsContext, 'commands' | 'steps' | 'clock'>,
+  context: Pick<RunsContext, 'commands' | 'steps' | 'store'>,
   graph: Graph,
-  { name }: Pick<StepPlan, 'name'>,
+  { plan: { name }, tries }: Pick<GraphStep, 'plan' | 'tries'>,
   from: RowsPlan,
   cwd: string,
 ): Promise<RowsFound> {
@@ -74,9 +84,13 @@ export async function readRows(
   if (from.from === 'command') {
     const said = await context.steps.texts.environment(graph, {});
     if (!said.ok) return no(said.message);
-    const subject = { id: graph.id, part: rowsPart(name) };
+    // Each attempt has rows of its own. What is kept of its command goes when the workflow is over.
+    const subject = {
+      id: graph.id,
+      part: rowsPart(`${name}#${tries}`),
+      mayStart: mayStart(context, graph.id),
+    };
     const end = await context.commands.run(subject, from.command, cwd, undefined, said.env);
-    await context.commands.forget(graph.id, subject.part);
     if (end.exitCode !== 0) return no(refusalOf(from.command, end));
     if (end.output.length > longestPrint)
       return no(
@@ -93,10 +107,10 @@ export type RowsFound =
   | { readonly ok: true; readonly rows: readonly RunRow[] }
   | { readonly ok: false; readonly error: Failure };
 
-/** A number of its own for each step of a workflow, from its name. */
-function rowsPart(name: string): number {
+/** A number of its own for each attempt of a step, from its name and number. */
+function rowsPart(attempt: string): number {
   let sum = 0;
-  for (const char of name) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 1_000_000_007;
+  for (const char of attempt) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 1_000_000_007;
   return 1_000 + sum;
 }
 

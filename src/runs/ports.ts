@@ -68,12 +68,17 @@ export type EnvironmentSaid =
 /** Runs a command for one thing in a process of its own that outlives this server. */
 export interface CommandRunner {
   /**
-   * Of several commands for one thing each is another `part`. Starts it, or goes on listening to the one that an earlier server started for the same thing. A text is for the shell; a
-   * list is a program and its arguments, which no shell sees. An abort lets go of it, and it runs on: rejects with
-   * `STOPPING`, and never otherwise.
+   * Of several commands for one thing each is another `part`. Starts it, or goes on listening to the one that an earlier server
+   * started for the same thing. `mayStart` is asked when from then on `end` would end it: a no, and it never runs. A text is
+   * for the shell; a list is a program and its arguments, which no shell sees. An abort lets go of it, and it runs on: rejects
+   * with `STOPPING`, and never otherwise.
    */
   run(
-    subject: { readonly id: CommandSubject; readonly part?: number },
+    subject: {
+      readonly id: CommandSubject;
+      readonly part?: number;
+      readonly mayStart?: () => Promise<boolean>;
+    },
     command: string | readonly string[],
     cwd: string,
     signal?: AbortSignal,

@@ -6,8 +6,9 @@ import { endProgram } from '../ledger/graph-walk.ts';
 import type { Graph, GraphStep, ProgramEnd, StepRef } from '../ledger/graph.ts';
 import type { ScriptProgram } from '../ledger/step-plan.ts';
 import type { CommandEnd, RunsContext } from './ports.ts';
-import { checkOutputs } from './outputs.ts';
+import { checkOutputs, mayStart } from './outputs.ts';
 import { directoryOf } from './step-directory.ts';
+import { filledStep } from './step-filling.ts';
 
 /** How long until something that could not be stored, say, is tried again. Milliseconds. */
 const againMs = 5_000;
@@ -58,7 +59,22 @@ export class Scripts {
     for (const next of this.#line) {
       if (this.#taken.size >= this.#context.steps.mostScripts) return;
       this.#line.delete(next);
-      await this.#move(next);
+      await this.#moveNext(next);
+    }
+  }
+
+  /** A step that could not be moved gives its place up, and is moved again in a while. */
+  async #moveNext(ref: StepRef): Promise<void> {
+    const { owner, clock, report } = this.#context;
+    try {
+      await this.#move(ref);
+    } catch (error) {
+      this.#taken.delete(ref);
+      report('step.unmoved', { step: ref, error: String(error) });
+      owner.start(async (signal) => {
+        await pause(clock, againMs, signal);
+        if (!signal.aborted) await this.#moveNext(ref);
+      });
     }
   }
 
@@ -97,19 +113,20 @@ export class Scripts {
     if (!prepared.ok && (await commands.end(script.id)) === 'unkillable')
       throw new Error('it cannot be ended');
     reach('script.before');
+    const subject = { id: script.id, mayStart: mayStart(this.#context, script.id) };
     const end = prepared.ok
       ? await withOutputs(
           this.#context,
           script,
           prepared,
-          endOf(await commands.run(script, prepared.command, prepared.cwd, signal, prepared.env)),
+          endOf(await commands.run(subject, prepared.command, prepared.cwd, signal, prepared.env)),
         )
       : failed(prepared.code, prepared.message);
     reach('script.ended');
     const fresh = new FreshIds(ids);
-    await store.decide(() => endProgram({ now: clock.now(), id: script.id, end, fresh }));
-    // What it left in its process group is nobody's any more.
-    await commands.clear(script.id);
+    const ended = await store.decide(() => endProgram({ now: clock.now(), id: script.id, end, fresh }));
+    // What it left in its process group is nobody's any more, unless something that it registered is at work there.
+    if (!ended.ok || ended.value !== 'open') await commands.clear(script.id);
   }
 
   async #prepare({ graph, program }: Script): Promise<Prepared> {
@@ -137,8 +154,11 @@ async function withOutputs(
   { cwd, env }: Extract<Prepared, { ok: true }>,
   end: ProgramEnd,
 ): Promise<ProgramEnd> {
-  const { outputs, name } = step.plan;
-  if (end.state !== 'succeeded' || Object.keys(outputs).length === 0) return end;
+  const { name } = step.plan;
+  if (end.state !== 'succeeded' || Object.keys(step.plan.outputs).length === 0) return end;
+  const filled = await filledStep(context, graph, step.plan);
+  if (!filled.ok) return { ...failed('TEMPLATE_FAILED', filled.message), result: end.result };
+  const { outputs } = filled.plan;
   const place = { workflowId: graph.id, step: name, attempt: step.tries };
   const found = await checkOutputs(context, { id, outputs, cwd, env, answer: end.result, place });
   if (found.ok) return { ...end, outputs: found.values };

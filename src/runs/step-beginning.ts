@@ -15,6 +15,7 @@ import type {
 } from '../ledger/step-plan.ts';
 import type { RunsContext } from './ports.ts';
 import { directoryOf } from './step-directory.ts';
+import { filledStep } from './step-filling.ts';
 import { readRows } from './outputs.ts';
 import { stepRun } from './step-run.ts';
 import { checkpointOf } from './checkpoint.ts';
@@ -45,9 +46,9 @@ export async function beginningOf(
     case 'agent':
     case 'todo':
     case 'sequence':
-      return hosting(context, graph, plan, does);
+      return hosting(context, graph, step, does);
     case 'route':
-      return ofRoute(context, graph, plan, does);
+      return ofRoute(context, graph, step, does);
     case 'human':
       return ofHuman(context, graph, does);
     case 'workflow':
@@ -60,11 +61,11 @@ export async function beginningOf(
 async function ofRoute(
   context: BeginningContext,
   graph: Graph,
-  plan: StepPlan,
+  step: GraphStep,
   does: RouteProgram,
 ): Promise<Beginning> {
   const { by } = does;
-  if ('prompt' in by) return hosting(context, graph, plan, does);
+  if ('prompt' in by) return hosting(context, graph, step, does);
   const value = await filled(context, graph, by.value);
   if (!value.ok) return failed('TEMPLATE_FAILED', value.message);
   const chosen = chosenCase(does, value.text);
@@ -118,9 +119,10 @@ function filled({ steps }: BeginningContext, graph: Graph, text: string): Promis
 async function hosting(
   context: BeginningContext,
   graph: Graph,
-  plan: StepPlan,
+  step: GraphStep,
   use: AgentUse,
 ): Promise<Beginning> {
+  const { plan } = step;
   const agent = use.agent ?? graph.settings.agent;
   if (agent === null) {
     return failed(
@@ -137,10 +139,12 @@ async function hosting(
   }
   const directory = await directoryOf(context, graph, use.cwd);
   if (!directory.ok) return failed(directory.code, directory.message);
-  const run = stepRun(plan);
+  const filled = await filledStep(context, graph, plan);
+  if (!filled.ok) return failed('TEMPLATE_FAILED', filled.message);
+  const run = stepRun(filled.plan);
   if (!run) throw new Error(`step ${plan.name} has no conversation`);
   const goesOn = await checkpointOf(context, graph, plan.name, run.plan);
-  const hosts = hostsOf(context, graph, plan, agent, directory.path, run.plan, tells);
+  const hosts = hostsOf(context, graph, filled.plan, agent, directory.path, run.plan, tells);
   if (goesOn) {
     const { nativeId, cursor, rows } = goesOn;
     const place = { cursor, ...(rows ? { rows } : {}) };
@@ -150,7 +154,7 @@ async function hosting(
     };
   }
   if (run.rowsFrom === null) return { as: 'launch', launch: { hosts } };
-  const read = await readRows(context, graph, plan, run.rowsFrom, directory.path);
+  const read = await readRows(context, graph, step, run.rowsFrom, directory.path);
   if (!read.ok) return failed(read.error.code, read.error.message);
   const rows = { count: read.rows.length, rows: read.rows };
   return { as: 'launch', launch: { hosts: { ...hosts, rows } } };

@@ -84,6 +84,9 @@ export class Steps {
     if (step.currentId !== null) await recordAttempt(this.#context, step.currentId);
     await store.decide(() => stepEnded({ now: clock.now(), ref: step.ref }));
     reach('step.decided');
+    // All that a script had registered is over: what it left in its process group is nobody's any more.
+    if (step.plan.does.type === 'script' && step.currentId !== null)
+      await this.#context.commands.clear(step.currentId);
     await this.#scripts.leave(step.ref);
   }
 

@@ -66,6 +66,29 @@ describe('what a step left behind', () => {
     });
   });
 
+  it('keeps no copy of a file as long as anything else is refused: it would be mended behind it', async () => {
+    writeFileSync(join(cwd, 'report.md'), '# first');
+    const outputs = {
+      report: { from: 'file', path: 'report.md' },
+      ok: { from: 'command', command: 'npm test' },
+    } as const;
+    const kept: string[] = [];
+    const keep: LeftBehind['keep'] = async (name) => `/kept/${kept.push(name)}`;
+    await look(outputs, { keep, printed: { ok: { isYes: false, text: 'no' } } });
+    expect(kept).toEqual([]);
+    await look(outputs, { keep, printed: { ok: { isYes: true, text: '' } } });
+    expect(kept).toEqual(['report']);
+  });
+
+  it.each([
+    ['the last block counts', '```json\n{"n": 1}\n```\nor\n  ```\r\n{"n": 2}\r\n  ```'],
+    ['a block that has no end is none', '```json\n{"n": 2}\n```\n```json\n{"n": '],
+    ['a fence at the end of a line is none', 'x```\n```json\n{"n": 2}\n```'],
+  ])('is read from an answer with words around it: %s', async (_, answer) => {
+    const verdict = { from: 'answer', schema } as const;
+    expect(await look({ verdict }, { answer })).toEqual({ ok: true, values: { verdict: { n: 2 } } });
+  });
+
   it.each([
     ['../secret', 'is outside the working directory'],
     ['/etc/passwd', 'is an absolute path; write one below the working directory'],

@@ -1,6 +1,6 @@
 import type { Json } from '../base/json.ts';
 import type { OutputPlan } from '../ledger/planned-message.ts';
-import type { LeftBehind, OutputValues } from '../runs/step-ports.ts';
+import type { FoundFile, LeftBehind, OutputValues } from '../runs/step-ports.ts';
 import { findBelow, readBelow } from './below.ts';
 import { mistakesIn } from './schema.ts';
 
@@ -11,13 +11,17 @@ const longestValues = 1_000_000;
 /** Looks at every output, so that all that is wrong is told at once. Never rejects. */
 export async function outputValues(left: LeftBehind): Promise<OutputValues> {
   const values: Record<string, Json> = {};
+  const files: [string, FoundFile][] = [];
   const mistakes: string[] = [];
   for (const [name, plan] of Object.entries(left.outputs)) {
-    const found = await valueOf(name, plan, left);
-    if ('value' in found) values[name] = found.value;
-    else mistakes.push(...found.mistakes.map((mistake) => `${name}: ${mistake}`));
+    const found = await valueOf(plan, left, left.printed[name]);
+    if ('mistakes' in found) mistakes.push(...found.mistakes.map((mistake) => `${name}: ${mistake}`));
+    else if ('file' in found) files.push([name, found.file]);
+    else values[name] = found.value;
   }
   if (mistakes.length > 0) return { ok: false, mistakes };
+  // A copy is never made again: what is refused, and mended, must not have left one.
+  for (const [name, file] of files) values[name] = await left.keep(name, file);
   const length = JSON.stringify(values).length;
   if (length <= longestValues) return { ok: true, values };
   const mistake = `All outputs together have ${length} characters of JSON, and at most ${longestValues} are kept: leave a file behind instead.`;
@@ -26,13 +30,15 @@ export async function outputValues(left: LeftBehind): Promise<OutputValues> {
 
 type Found = { readonly value: Json } | { readonly mistakes: readonly string[] };
 
-async function valueOf(name: string, plan: OutputPlan, left: LeftBehind): Promise<Found> {
+async function valueOf(
+  plan: OutputPlan,
+  left: LeftBehind,
+  printed: LeftBehind['printed'][string] | undefined,
+): Promise<Found | { readonly file: FoundFile }> {
   switch (plan.from) {
     case 'file': {
       const found = await findBelow(left.cwd, plan.path);
-      return found.ok
-        ? { value: await left.keep(name, found.value) }
-        : no(`the file ${plan.path} ${found.why}`);
+      return found.ok ? { file: found.value } : no(`the file ${plan.path} ${found.why}`);
     }
     case 'json': {
       const read = await readBelow(left.cwd, plan.path, largestJson);
@@ -45,7 +51,7 @@ async function valueOf(name: string, plan: OutputPlan, left: LeftBehind): Promis
       return fitting(jsonOfAnswer(answer), plan.schema, 'the answer ');
     }
     case 'command': {
-      const { isYes, text } = left.printed[name] ?? { isYes: false, text: 'it was not run' };
+      const { isYes, text } = printed ?? { isYes: false, text: 'it was not run' };
       return isYes ? { value: text.replace(/\r?\n$/, '') } : no(text);
     }
   }
@@ -59,9 +65,20 @@ function fitting(read: Found, schema: Json | null, where: string): Found {
 
 /** A whole answer, or the last block of code in it: agents like to say a word before. */
 function jsonOfAnswer(answer: string): Found {
-  const blocks = [...answer.matchAll(/```(?:json)?[ \t]*\r?\n([\s\S]*?)\r?\n[ \t]*```/g)];
-  const text = blocks.at(-1)?.[1] ?? answer;
-  return readJson(text, 'the answer');
+  return readJson(lastBlock(answer) ?? answer, 'the answer');
+}
+
+function lastBlock(answer: string): string | undefined {
+  const lines = answer.split(/\r?\n/);
+  let last: string | undefined;
+  let begin: number | undefined;
+  for (const [index, line] of lines.entries()) {
+    if (begin !== undefined && line.trim() === '```') {
+      last = lines.slice(begin, index).join('\n');
+      begin = undefined;
+    } else if (begin === undefined && /^\s*```(?:json)?\s*$/.test(line)) begin = index + 1;
+  }
+  return last;
 }
 
 /** What a text says in JSON, or where it is none. */

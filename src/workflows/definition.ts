@@ -44,6 +44,7 @@ export async function callOf(
   if (!resolved.ok) return invalid(resolved.issues);
   const { inputs } = resolved;
   const isForEach = group === null && Object.keys(groups).length > 0;
+  if (isForEach && request.file) return groupOfFile(Object.keys(groups));
   const all = isForEach ? stepsOfGroups(sound, request, inputs) : stepPlansOf(sound.file);
   const steps = stepsWanted(all, request.step);
   if ('ok' in steps) return steps;
@@ -67,7 +68,7 @@ export async function callOf(
 
 function settingsOf(
   { file, evaluation, isFromFile }: SoundWorkflow,
-  { instant }: WorkflowRequest,
+  { instant, step }: WorkflowRequest,
   { cwd, variables, isForEach }: Pick<GraphSettings, 'cwd' | 'variables'> & { readonly isForEach: boolean },
 ): GraphSettings {
   const { head } = file;
@@ -79,7 +80,8 @@ function settingsOf(
     failFast: isForEach ? false : (head.failFast ?? false),
     // Each group is a run of its own, and is scored by itself.
     evaluation: isForEach ? null : evaluation,
-    outputs: isForEach ? {} : (head.outputs ?? {}),
+    // What the whole gives is made of steps that are not there when only one is wanted.
+    outputs: isForEach || step !== undefined ? {} : (head.outputs ?? {}),
     timezone: head.timezone ?? 'UTC',
     instant,
     isFromFile,
@@ -112,6 +114,16 @@ function stepsOfGroups(
       ...(evaluation === false ? { evaluation } : {}),
     },
   }));
+}
+
+/** A file that is in no project cannot be had again by its name, as each of its groups would. */
+function groupOfFile(groups: readonly string[]): Refusal {
+  return invalid([
+    {
+      path: 'group',
+      message: `say which of its groups is to run: ${groups.join(', ')}; a file is run for one`,
+    },
+  ]);
 }
 
 /** One step alone needs nothing: whoever asks for it knows that what it needs is there. */

@@ -19,7 +19,7 @@ test(`${seeds} histories: no early advance, no stuck root, no lost result`, {
 });
 
 test(`${seeds} histories with workflows: no step before its time, none twice, and each comes to what its steps do`, {
-  timeout: 60_000 + seeds * 50,
+  timeout: 60_000 + seeds * 300,
 }, async () => {
   for (let seed = 1; seed <= seeds; seed++) {
     const history = await playHistory(seed, { isWorking: true });
