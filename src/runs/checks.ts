@@ -15,15 +15,21 @@ import type { AttemptPlace } from './step-ports.ts';
 
 /**
  * Runs the check of a message when everything else below it is closed: its command, that of its gate, then its outputs. Every exit code
- * must be 0. After a restart commands are adopted, and those that have ended are not run again.
+ * must be 0. After a restart commands are adopted, and those that have ended are not run again. Rejects with `STOPPING` when aborted:
+ * the commands run on.
  */
-export async function runCheck(context: RunsContext, messageId: ExecutionId): Promise<void> {
+export async function runCheck(
+  context: RunsContext,
+  messageId: ExecutionId,
+  signal: AbortSignal,
+): Promise<void> {
   const { store, clock, ids, commands } = context;
   const started = await store.decide(() => startCheck({ now: clock.now(), messageId }));
   const ready = started.ok ? started.value : undefined;
   if (!ready || ready.message.check === null) return;
   const { message, check } = ready;
-  const ending = await endingOf(context, check, await store.read(() => whatToCheck(message)));
+  const what = await store.read(() => whatToCheck(message));
+  const ending = await endingOf(context, check, what, signal);
   reach('check.found');
   await store.decide(() => settle({ now: clock.now(), id: check.id, noticeId: ids.make('notice'), ending }));
   reach('check.settled');
@@ -60,7 +66,12 @@ function* whatToCheck(message: Execution): Asking<WhatToCheck> {
   };
 }
 
-async function endingOf(context: RunsContext, { id }: Execution, what: WhatToCheck): Promise<Ending> {
+async function endingOf(
+  context: RunsContext,
+  { id }: Execution,
+  what: WhatToCheck,
+  signal: AbortSignal,
+): Promise<Ending> {
   let result: string | null = null;
   const said = what.graph && (await context.steps.texts.environment(what.graph, {}));
   if (said && !said.ok)
@@ -68,14 +79,14 @@ async function endingOf(context: RunsContext, { id }: Execution, what: WhatToChe
   const env = said?.env;
   for (const [part, command] of what.commands.entries()) {
     const subject = { id, part, mayStart: mayStart(context, id) };
-    const end = await context.commands.run(subject, command, what.cwd, undefined, env);
+    const end = await context.commands.run(subject, command, what.cwd, signal, env);
     reach('check.ran');
     result = end.output;
     if (end.exitCode !== 0)
       return { state: 'failed', result, error: { code: 'CHECK_FAILED', message: refusalOf(command, end) } };
   }
   if (what.outputs === null) return { state: 'succeeded', result, error: null };
-  const found = await checkOutputs(context, { ...what, id, outputs: what.outputs, env });
+  const found = await checkOutputs(context, { ...what, id, outputs: what.outputs, env, signal });
   // What was found is kept with the check: the step takes it from there when it ends.
   return found.ok
     ? { state: 'succeeded', result: JSON.stringify(found.values), error: null }

@@ -22,6 +22,8 @@ export interface OutputsWanted {
   readonly answer: string | null;
   /** What its commands have in their environment; absent: nothing of a workflow. */
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /** An abort lets go of its commands, which run on. */
+  readonly signal: AbortSignal;
   /** Where copies of files belong; null: none are made. */
   readonly place: AttemptPlace | null;
 }
@@ -45,15 +47,15 @@ const longestPrint = 1_000_000;
 
 /**
  * Runs the commands of outputs one after the other and looks at all that was to be left behind. A repetition after a restart finds the
- * commands that ended, and runs none twice, until `commands.forget(id)`.
+ * commands that ended, and runs none twice, until `commands.forget(id)`. Rejects with `STOPPING` when aborted, and never otherwise.
  */
 export async function checkOutputs(context: OutputsContext, wanted: OutputsWanted): Promise<OutputsFound> {
-  const { id, outputs, cwd, answer, place, env } = wanted;
+  const { id, outputs, cwd, answer, place, env, signal } = wanted;
   const printed: Record<string, { isYes: boolean; text: string }> = {};
   for (const [i, [name, plan]] of Object.entries(outputs).entries()) {
     if (plan.from !== 'command') continue;
     const subject = { id, part: firstPart + i, mayStart: mayStart(context, id) };
-    const end = await context.commands.run(subject, plan.command, cwd, undefined, env);
+    const end = await context.commands.run(subject, plan.command, cwd, signal, env);
     reach('check.ran');
     const isYes = end.exitCode === 0;
     printed[name] = { isYes, text: isYes ? end.output : refusalOf(plan.command, end) };

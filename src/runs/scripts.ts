@@ -120,6 +120,7 @@ export class Scripts {
           script,
           prepared,
           endOf(await commands.run(subject, prepared.command, prepared.cwd, signal, prepared.env)),
+          signal,
         )
       : failed(prepared.code, prepared.message);
     reach('script.ended');
@@ -153,6 +154,7 @@ async function withOutputs(
   { id, graph, step }: Script,
   { cwd, env }: Extract<Prepared, { ok: true }>,
   end: ProgramEnd,
+  signal: AbortSignal,
 ): Promise<ProgramEnd> {
   const { name } = step.plan;
   if (end.state !== 'succeeded' || Object.keys(step.plan.outputs).length === 0) return end;
@@ -160,7 +162,10 @@ async function withOutputs(
   if (!filled.ok) return { ...failed('TEMPLATE_FAILED', filled.message), result: end.result };
   const { outputs } = filled.plan;
   const place = { workflowId: graph.id, step: name, attempt: step.tries };
-  const found = await checkOutputs(context, { id, outputs, cwd, env, answer: end.result, place });
+  const found = await checkOutputs(context, {
+    ...{ id, outputs, cwd, env, place, signal },
+    answer: end.result,
+  });
   if (found.ok) return { ...end, outputs: found.values };
   return { ...failed(found.error.code, found.error.message), result: end.result };
 }

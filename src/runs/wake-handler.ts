@@ -3,6 +3,7 @@ import type { ExecutionId, RunId, SessionId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
 import { besideFailure } from '../ledger/controller.ts';
 import type { Wake } from '../ledger/effects.ts';
+import type { HandleWake, Lasting } from '../ledger/wakeups.ts';
 import { beatOrLose, nextDeadline } from '../ledger/deadline.ts';
 import type { Execution } from '../ledger/execution.ts';
 import { isQuestion } from '../ledger/execution.ts';
@@ -15,10 +16,14 @@ import { describeUsage, isOverspent } from '../ledger/spending.ts';
 import { advanceRun } from './advance.ts';
 import { runCheck } from './checks.ts';
 import { finishGraph, moveGraph } from './graphs.ts';
+import { Places } from './places.ts';
 import type { RunsContext } from './ports.ts';
 import type { Steps } from './steps.ts';
 import type { CancelTree, Stopping } from './stopping.ts';
 import { releaseWorkspace } from './workspaces.ts';
+
+/** How many checks run at once; more wait, first in first out. */
+const mostChecks = 16;
 
 /** A wake-up of a schedule or of an occurrence. */
 type ScheduleWake = Wake & { readonly kind: 'schedule' | 'occurrence' };
@@ -35,15 +40,16 @@ export function wakeHandler(
   { stopping, steps }: { readonly stopping: Stopping; readonly steps: Pick<Steps, 'move'> },
   schedules: (wake: ScheduleWake) => Promise<void>,
   notifications: (wake: NotificationWake) => Promise<void>,
-): (wake: Wake) => Promise<void> {
-  return async (wake) => {
+): HandleWake {
+  const checks = new Places(mostChecks);
+  return async (wake, signal) => {
     switch (wake.kind) {
       case 'session':
         return context.sessions.deliver(wake.target as SessionId);
       case 'run':
         return advanceRun(context, wake.target as RunId);
       case 'drained':
-        return handleDrained(context, wake.target as ExecutionId);
+        return handleDrained(context, wake.target as ExecutionId, checks, signal);
       case 'controller':
         return endBesideFailure(context, stopping, wake.target as ExecutionId);
       case 'deadline':
@@ -75,13 +81,18 @@ export function wakeHandler(
   };
 }
 
-async function handleDrained(context: RunsContext, id: ExecutionId): Promise<void> {
+async function handleDrained(
+  context: RunsContext,
+  id: ExecutionId,
+  checks: Places,
+  signal: AbortSignal,
+): Promise<Lasting | void> {
   const { store, clock, ids } = context;
   const row = await store.read(() => ask('execution', id));
   if (await finishGraph(context, id)) return;
   const fresh = new FreshIds(ids);
   await store.decide(() => drained({ now: clock.now(), id, fresh }));
-  if (row?.check) await runCheck(context, id);
+  if (row?.check) return { lasts: checks.with(signal, () => runCheck(context, id, signal)) };
 }
 
 /** What was given out beside something that failed is cancelled and joined; its results are told all the same. */

@@ -291,6 +291,45 @@ describe.each(adapters)('wake-ups over $name', ({ open }) => {
     expect(calls).toEqual(['session a', 'session b']);
   });
 
+  it('nothing waits behind what lasts, which stays owed until it is over', async () => {
+    wakeups = make(1);
+    let end = (): void => {};
+    await wakeups.start(async (wake) => {
+      await handle(wake);
+      return wake.target === 'long' ? { lasts: new Promise((resolve) => (end = resolve)) } : undefined;
+    });
+    await owe('long');
+    await owe('short');
+    await until(async () => (await rows()).length === 1);
+    expect(calls).toEqual(['session long', 'session short']);
+    expect(await rows()).toMatchObject([{ target: 'long' }]);
+    await owe('long');
+    await pass(0);
+    expect(calls).toHaveLength(2);
+    end();
+    await until(() => calls.length === 3);
+    end();
+    await until(isDone);
+  });
+
+  it('a stop lets go of what lasts, without an alarm, and calls it when it is started again', async () => {
+    await wakeups.start(async (wake, signal) => {
+      await handle(wake);
+      const lasts = new Promise<void>((_, reject) =>
+        signal.addEventListener('abort', () => reject(new Error('stopping')), { once: true }),
+      );
+      return { lasts };
+    });
+    await owe('long');
+    await until(() => calls.length === 1);
+    await wakeups.stop();
+    expect(reports).toEqual([]);
+    expect(await rows()).toMatchObject([{ target: 'long' }]);
+    await wakeups.start(handle);
+    await until(isDone);
+    expect(calls).toEqual(['session long', 'session long']);
+  });
+
   it('calls what it left undone when it is started again', async () => {
     handlers.set('a', () => Promise.reject(new Error('not now')));
     await wakeups.start(handle);

@@ -1,7 +1,8 @@
+import { setMaxListeners } from 'node:events';
 import type { CancelTimer, Clock } from '../base/clock.ts';
 import { reach } from '../base/faults.ts';
 import type { Wake } from '../ledger/effects.ts';
-import type { Wakeups } from '../ledger/wakeups.ts';
+import type { HandleWake, Wakeups } from '../ledger/wakeups.ts';
 import type { WakeRow, WakeRows } from './rows.ts';
 
 /** What the wake-ups of one process need. */
@@ -32,8 +33,6 @@ export function localWakeups(options: LocalWakeupsOptions): Wakeups {
   return new LocalWakeups(options);
 }
 
-type Handle = (wake: Wake) => Promise<void>;
-
 /** One wake-up that is in this process's hands. Later ones live in the database alone. */
 interface Entry extends Wake {
   /** The newest revision heard of. */
@@ -55,7 +54,10 @@ class LocalWakeups implements Wakeups {
   readonly #entries = new Map<string, Entry>();
   #ready: Entry[] = [];
   readonly #running = new Set<Promise<void>>();
-  #handle: Handle | undefined;
+  /** What lasts: it has no part in `concurrency`. */
+  readonly #lasting = new Set<Promise<void>>();
+  #handle: HandleWake | undefined;
+  #stopping = new AbortController();
   #unsubscribe: (() => void) | undefined;
   /** Rows due until here were taken into this process's hands. */
   #takenUntil = nothingTaken;
@@ -70,9 +72,12 @@ class LocalWakeups implements Wakeups {
     this.#concurrency = concurrency ?? 64;
   }
 
-  async start(handle: Handle): Promise<void> {
+  async start(handle: HandleWake): Promise<void> {
     if (this.#handle) throw new Error('the wake-ups are started already');
     this.#handle = handle;
+    this.#stopping = new AbortController();
+    // As much listens as lasts.
+    setMaxListeners(0, this.#stopping.signal);
     this.#unsubscribe = this.#store.onCommit(({ wakes }) => {
       for (const wake of wakes) this.#arrive(wake);
     });
@@ -84,8 +89,10 @@ class LocalWakeups implements Wakeups {
     this.#unsubscribe?.();
     this.#timer?.cancel();
     this.#timer = undefined;
+    this.#stopping.abort();
     await this.#reading;
-    while (this.#running.size > 0) await Promise.all(this.#running);
+    while (this.#running.size + this.#lasting.size > 0)
+      await Promise.all([...this.#running, ...this.#lasting]);
     this.#entries.clear();
     this.#ready = [];
     // What this process had in its hands and did not handle is read again when it starts again.
@@ -131,24 +138,36 @@ class LocalWakeups implements Wakeups {
   }
 
   #begin(entry: Entry): void {
-    const work = this.#run(entry, this.#handle as Handle).finally(() => {
+    const work = this.#run(entry, this.#handle as HandleWake).finally(() => {
       this.#running.delete(work);
       this.#pump();
     });
     this.#running.add(work);
   }
 
-  async #run(entry: Entry, handle: Handle): Promise<void> {
+  async #run(entry: Entry, handle: HandleWake): Promise<void> {
     entry.state = 'running';
     entry.again = null;
     const { kind, target, at } = entry;
     try {
       reach('wakeup.before');
-      await handle({ kind, target, at });
-      await this.#finish(entry);
+      const answer = await handle({ kind, target, at }, this.#stopping.signal);
+      if (answer) this.#last(entry, answer.lasts);
+      else await this.#finish(entry);
     } catch (error) {
       this.#rest(entry, error);
     }
+  }
+
+  #last(entry: Entry, lasts: Promise<void>): void {
+    const work = lasts
+      .then(() => this.#finish(entry))
+      .catch((error: unknown) => this.#rest(entry, error))
+      .finally(() => {
+        this.#lasting.delete(work);
+        this.#pump();
+      });
+    this.#lasting.add(work);
   }
 
   /** Takes the row away unless it was owed again; what arrives while this waits for its commit is not lost either. */
@@ -179,7 +198,9 @@ class LocalWakeups implements Wakeups {
     entry.failures++;
     const backOffMs = Math.min(longestBackOffMs, firstBackOffMs * 2 ** (entry.failures - 1));
     const { kind, target, failures } = entry;
-    this.#report('wakeup.failed', { kind, target, failures, backOffMs, error: String(error) });
+    // What let go of something that lasts finds it again when it starts again.
+    if (!this.#stopping.signal.aborted)
+      this.#report('wakeup.failed', { kind, target, failures, backOffMs, error: String(error) });
     if (entry.again !== null && entry.again <= this.#now()) return this.#makeReady(entry);
     entry.state = 'resting';
     entry.restsUntil = this.#now() + backOffMs;

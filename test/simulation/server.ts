@@ -124,9 +124,9 @@ export class Server {
       );
       // Asked where there are no limits it answers nobody, and would only make every history another one.
       if (this.#world.limited.isOn) await this.sessions.callNext();
-      await this.#wakeups.start(async (wake) => {
+      await this.#wakeups.start(async (wake, signal) => {
         await this.#world.gates.pass(`wake-up of ${wake.kind}`);
-        if (this.#isAlive) await handle(wake);
+        return this.#isAlive ? handle(wake, signal) : undefined;
       });
       await steps.goOn(await this.#memory.recovery.openScripts());
       this.#isReady = true;
