@@ -180,11 +180,14 @@ export function workflowCases({ scenario, alone }: Scenarios): void {
         const [evaluation, ...others] = ofKind(tree, 'evaluation');
         expect(others).toEqual([]);
         const { closedAt } = await s.execution(scored.id);
-        expect(evaluation).toMatchObject({ parentId: queryId, state: 'succeeded', createdAt: closedAt });
+        expect(evaluation).toMatchObject({ parentId: queryId, state: 'succeeded' });
         const told = (await s.prompts(sessionId)).join('\n');
         expect(told).toContain('scored succeeded');
         expect(told).toContain('score of scored succeeded');
         const read = tree.executions.find(({ parentId }) => parentId === evaluation?.id);
+        // It is there no later than that is closed, and nothing of it begins before.
+        const order = [evaluation?.createdAt, closedAt, read?.createdAt];
+        expect([...order].sort()).toEqual(order);
         expect(read?.result).toMatch(new RegExp(`^of succeeded ${scored.id} in /.*${scored.id}`));
       },
     );
