@@ -6,7 +6,7 @@ import { addGraph } from './graph-begin.ts';
 
 import { smallerBudget } from './attempts.ts';
 import { graphAt, GraphMoves } from './graph-moves.ts';
-import type { GraphStep, ProgramEnd, StepRef, WorkflowCall } from './graph.ts';
+import type { GraphStep, NewGraph, ProgramEnd, StepRef, WorkflowCall } from './graph.ts';
 import { addHosted, refusalOfHost } from './launch.ts';
 import type { Hosts } from './launch.ts';
 import { aboutTree, owe } from './notifying.ts';
@@ -14,6 +14,7 @@ import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { depthLimit, newExecution, refusalBelow } from './registration.ts';
 import { settleAttempt } from './graph-walk.ts';
+import { goingOn } from './send-workflow.ts';
 import type { StepPlan } from './step-plan.ts';
 
 /** A step may begin. */
@@ -109,9 +110,26 @@ function* addAttempt(
   if (how.as === 'end') return yield* settleAttempt(draft, row, how.end, fresh);
   if (row.deadlineAt !== null) draft.wake('deadline', row.id, row.deadlineAt);
   if (launch.hosts) addHosted(draft, row, launch.hosts);
-  else if (launch.workflow) addGraph(draft, row, launch.workflow.graph);
+  else if (launch.workflow) addGraph(draft, row, yield* graphOfAttempt(step, launch.workflow));
   else if (launch.question) yield* oweQuestion(draft, row);
   else draft.wake('step', step.ref);
+}
+
+/** The program of a workflow within a workflow: what had succeeded in its attempt before, or in an earlier run, is not done again. */
+function* graphOfAttempt(step: GraphStep, { graph }: WorkflowCall): Asking<NewGraph> {
+  const former = yield* formerOf(step);
+  const before = former === null ? undefined : yield* ask('graph', former);
+  const isSame = before?.workflow === graph.workflow && before.group === graph.group;
+  return isSame ? yield* goingOn(graph, former, null) : graph;
+}
+
+/** The attempt that a step goes on with. One that had succeeded was asked for again, and begins anew. */
+function* formerOf({ currentId, graphId, plan }: GraphStep): Asking<ExecutionId | null> {
+  if (currentId !== null) return currentId;
+  const whole = yield* ask('graph', graphId);
+  if (!whole || whole.resumes === null) return null;
+  const before = yield* ask('graphStepNamed', whole.resumes, plan.name);
+  return before && before.state !== 'succeeded' ? before.currentId : null;
 }
 
 /** Why an attempt cannot be had, if so: it has failed by that. */

@@ -1,10 +1,11 @@
+import type { ExecutionId } from '../base/ids.ts';
 import type { Graph } from '../ledger/graph.ts';
 import { outcomeOf } from '../ledger/execution.ts';
 import type { RowsOfRun } from '../ledger/plan.ts';
 import { lengthOf } from '../ledger/plan.ts';
 import type { Asking } from '../ledger/questions.ts';
 import { ask } from '../ledger/questions.ts';
-import type { PlannedMessage } from '../ledger/session.ts';
+import type { PlannedMessage, Run } from '../ledger/session.ts';
 import type { RunsContext } from './ports.ts';
 
 /** Where a conversation goes on that an earlier workflow left, and in which. */
@@ -29,14 +30,24 @@ export function checkpointOf(
   return store.read(() => checkpoint(graph, step, plan));
 }
 
+/** The run of the latest attempt that had one: an attempt that could not even begin has not done anything since. */
+function* lastRunOf(from: ExecutionId | null, name: string): Asking<Run | undefined> {
+  for (let id = from; id !== null; ) {
+    const before = yield* ask('graphStepNamed', id, name);
+    if (!before || before.plan.does.type !== 'sequence' || before.state === 'succeeded') return undefined;
+    const run = before.currentId === null ? undefined : yield* ask('runOwnedBy', before.currentId);
+    if (run) return run;
+    id = (yield* ask('graph', id))?.resumes ?? null;
+  }
+  return undefined;
+}
+
 function* checkpoint(
   { resumes }: Graph,
   name: string,
   plan: readonly PlannedMessage[],
 ): Asking<Checkpoint | undefined> {
-  const before = resumes === null ? undefined : yield* ask('graphStepNamed', resumes, name);
-  if (!before?.currentId || before.plan.does.type !== 'sequence') return undefined;
-  const run = yield* ask('runOwnedBy', before.currentId);
+  const run = yield* lastRunOf(resumes, name);
   if (!run?.currentId || JSON.stringify(run.plan) !== JSON.stringify(plan)) return undefined;
   const current = yield* ask('execution', run.currentId);
   const isDone = current !== undefined && outcomeOf(current).outcome === 'succeeded';
