@@ -154,6 +154,22 @@ describe('waiting for oneself', () => {
     expect(await scene.refused({ rule: 'launch', command })).toBe('WAIT_ON_SELF');
   });
 
+  it('is refused by way of what something below the other waits for', async () => {
+    const { scene } = await launching();
+    const flows = [
+      await Workflow.launch(scene, [stepOf('a')]),
+      await Workflow.launch(scene, [stepOf('a')]),
+    ] as const;
+    for (const flow of flows) await flow.begin('a');
+    const asks = (from: Workflow, of: Workflow) => {
+      const caller = { by: 'execution', executionId: from.attempt('a').id } as const;
+      const about = { now: scene.now, id: scene.model.ids.make('execution'), kind: 'evaluation' } as const;
+      return { rule: 'launch', command: { ...about, name: 'score', caller, after: of.id } } as const;
+    };
+    await scene.do(asks(flows[0], flows[1]));
+    expect(await scene.refused(asks(flows[1], flows[0]))).toBe('WAIT_ON_SELF');
+  });
+
   it('is refused for the message of the turn itself', async () => {
     const { scene, session, native, id } = await launching();
     const call = scene.launching(session, native, { kind: 'review', after: id });

@@ -22,8 +22,8 @@ export function* refusalOfWaiting(
   if (!row) return refuse('NOT_FOUND', `No execution ${target}.`, { id: target });
   if (row.closed) return undefined;
   const above = yield* waitsFor(found);
-  for (let next: Execution | undefined = row; next; next = yield* dependencyOf(next)) {
-    if (!above.has(next.id)) continue;
+  for (const next of yield* closingNeeds(row)) {
+    if (!above.has(next)) continue;
     const message = `${target} cannot be closed before what you start now is, which would wait for it. End your turn instead; it can be asked for when ${target} is closed.`;
     return refuse('WAIT_ON_SELF', message, { executionId: target });
   }
@@ -82,6 +82,27 @@ function* waitsFor({ parent, holders }: Pick<Parentage, 'parent' | 'holders'>): 
     for (const holder of yield* ask('holders', id)) found.add(holder);
   }
   return found;
+}
+
+/** What must close before this execution can, as far as somebody waits for it: it, and what it or anything below it waits for. */
+function* closingNeeds(target: Execution): Asking<Set<ExecutionId>> {
+  const found = new Set<ExecutionId>([target.id]);
+  // A set is walked in the order of insertion, also over what is added meanwhile.
+  for (const id of found) {
+    const row = yield* ask('execution', id);
+    if (!row || row.closed) continue;
+    for (const waiter of yield* ask('waitingIn', row.rootId)) {
+      const on = waiter.waiting?.on;
+      if (on !== undefined && (yield* isWithin(waiter, row.id))) found.add(on);
+    }
+  }
+  return found;
+}
+
+function* isWithin(row: Execution, id: ExecutionId): Asking<boolean> {
+  for (let next: Execution | undefined = row; next; next = yield* parentOf(next))
+    if (next.id === id) return true;
+  return false;
 }
 
 function* dependencyOf({ waiting }: Execution): Asking<Execution | undefined> {

@@ -130,10 +130,22 @@ function waitsOnSelf(
     above = above.flatMap((id) => needIt(existing(state.executions, id))).filter((id) => !all.has(id));
     for (const id of above) all.add(id);
   }
-  let target = state.executions.get(after);
-  while (target && !target.closed && !all.has(target.id))
-    target = target.waiting?.on === undefined ? undefined : state.executions.get(target.waiting.on);
-  return target && !target.closed ? 'WAIT_ON_SELF' : undefined;
+  const needed = new Set([after]);
+  for (const id of needed) {
+    const row = state.executions.get(id);
+    if (!row || row.closed) continue;
+    if (all.has(id)) return 'WAIT_ON_SELF';
+    for (const each of state.executions.values())
+      if (each.waiting?.on !== undefined && isWithin(state, each, id)) needed.add(each.waiting.on);
+  }
+  return undefined;
+}
+
+function isWithin(state: State, row: Execution, id: ExecutionId): boolean {
+  for (let at: Execution | undefined = row; at; )
+    if (at.id === id) return true;
+    else at = at.parentId === null ? undefined : state.executions.get(at.parentId);
+  return false;
 }
 
 /** Whoever asks for a step that runs gets that one: an unsettled one below what runs in its session. */
