@@ -154,11 +154,20 @@ export class Observer {
     const { truth, violations } = this.#world;
     for (const row of state.executions) {
       if (!row.closed || isNeverParent(row) || isTriedAgain(state, row)) continue;
-      if (row.cancelRequested && this.#steppedDown.has(row.rootId)) continue;
+      if (this.#steppedDown.has(row.rootId) && isCancelledWithin(state, row)) continue;
       const alive = truth.alive(row.name, row.cancelRequested ? 'programs' : 'all');
       if (alive) return violations.report('CLOSED_EARLY', `${row.name} is closed while ${alive}`);
     }
   }
+}
+
+/** Whether it, or something below it, was cancelled: a message that stepped down is over while its agent is at work. */
+function isCancelledWithin({ executions }: MemorySnapshot, row: Execution): boolean {
+  const rows = new Map(executions.map((each) => [each.id, each]));
+  const isWithin = (each: Execution | undefined): boolean =>
+    each !== undefined &&
+    (each.id === row.id || (each.parentId !== null && isWithin(rows.get(each.parentId))));
+  return executions.some((each) => each.cancelRequested && each.rootId === row.rootId && isWithin(each));
 }
 
 /** An attempt of a step has the name of those behind it, whose work is not its own. */
