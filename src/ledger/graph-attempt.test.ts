@@ -4,6 +4,14 @@ import { graphOf, stepOf, Workflow } from '../../test/ledger/workflow.ts';
 
 const after = (name: string, ...needs: string[]) => stepOf(name, { needs });
 
+it('an attempt of a step is not detached: the workflow waits for its end', async () => {
+  const scene = new Scene();
+  const flow = await Workflow.launch(scene, [stepOf('a')]);
+  await flow.begin('a');
+  const command = { now: scene.now, id: flow.attempt('a').id, actor: { kind: 'person' } } as const;
+  expect(await scene.refused({ rule: 'detach', command })).toBe('ILLEGAL_STATE');
+});
+
 describe('a workflow within a workflow', () => {
   const inner = [stepOf('x'), after('y', 'x')];
   const call = { workflow: 'nightly', group: 'eu', timeoutMs: null, budget: null };

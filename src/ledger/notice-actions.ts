@@ -3,7 +3,7 @@ import { messagesAbove, parentOf } from './clock.ts';
 import type { Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
 import type { Actor } from './execution.ts';
-import { isCheckOf, isCounted } from './execution.ts';
+import { isAttempt, isCheckOf, isCounted } from './execution.ts';
 import { waive } from './hand-over.ts';
 import { isPending } from './notice.ts';
 import { ask } from './questions.ts';
@@ -76,6 +76,10 @@ export function* detach(command: {
     return refuse('ILLEGAL_STATE', `${row.id} decides the outcome of ${row.parentId}. Cancel it instead.`, {
       state: row.state,
     });
+  }
+  if (isAttempt(row)) {
+    const message = `${row.id} is a step of a workflow, whose end decides what follows. Cancel it, or detach the workflow.`;
+    return refuse('ILLEGAL_STATE', message, { state: row.state });
   }
   const draft = new Draft(command.now);
   const notice = yield* ask('noticeOf', row.id);

@@ -17,7 +17,7 @@ import { Flows } from './flows.ts';
 import { checkFlows } from './flow-checks.ts';
 import { flowActions } from './flow-actions.ts';
 import { checkRest } from './rest.ts';
-import { Observer } from './observer.ts';
+import { describe, Observer } from './observer.ts';
 import { personActions } from './persons.ts';
 import { planOf } from './plan.ts';
 import { Programs } from './programs.ts';
@@ -143,10 +143,15 @@ class Play implements History {
     this.#world.budgets.exhaust();
     let steps = 0;
     while (!this.violation && (await this.#step('fair'))) {
-      if (++steps > fairSteps) this.#world.violations.report('LIVELOCK', `no rest after ${fairSteps} steps`);
+      if (++steps > fairSteps) this.#world.violations.report('LIVELOCK', this.#unrest());
     }
     if (!this.violation) checkRest(this.#world, this.#observer.state);
     if (!this.violation) checkFlows(this.#world, this.#observer.state);
+  }
+
+  #unrest(): string {
+    const open = this.#observer.state.executions.filter((row) => !row.closed).map(describe);
+    return `no rest after ${fairSteps} steps; open are ${open.slice(0, 5).join(', ') || 'none'}`;
   }
 
   async #begin(): Promise<void> {
