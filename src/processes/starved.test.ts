@@ -34,7 +34,7 @@ function link(file: string): string {
 
 test('a look at the machine that fails is no proof of death', () => {
   const node = [process.execPath, '--import', 'tsx', '--input-type=module', '-e', program];
-  const ran = spawnSync('sh', ['-c', 'ulimit -n 64; exec "$@"', 'sh', ...node], { encoding: 'utf8' });
+  const ran = spawnSync('sh', ['-c', 'ulimit -n 512; exec "$@"', 'sh', ...node], { encoding: 'utf8' });
   expect(ran.stderr).toBe('');
   expect(JSON.parse(ran.stdout)).toEqual({
     starved: { isAlive: true, adopted: 'EMFILE', end: 'unkillable' },
