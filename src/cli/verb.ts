@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { StemmaError } from '../base/errors.ts';
 import { parseDurationMs } from '../contract/durations.ts';
 import type { CliContext } from './context.ts';
@@ -57,4 +57,14 @@ export function defined<T extends Record<string, unknown>>(
   fields: T,
 ): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
+
+/** `--limit` of a verb that lists. */
+export function limitOption(): Option {
+  return new Option('--limit <n>', 'how many at most').argParser(wholeNumber(1, 500));
+}
+
+/** `--cursor` of a verb that lists. */
+export function cursorOption(): Option {
+  return new Option('--cursor <cursor>', 'go on behind an earlier list');
 }

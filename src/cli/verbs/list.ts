@@ -7,7 +7,15 @@ import { type Cell, printPage } from '../table.ts';
 import { clip } from '../text.ts';
 import { holdingWords, type Signs, shortId, signOf, stateWords, titleOf, toneOf } from '../tree-words.ts';
 import { spentWords, usageWords } from '../usage-words.ts';
-import { defined, numberOf, type Options, type Registrar, textOf, wholeNumber } from '../verb.ts';
+import {
+  defined,
+  numberOf,
+  type Options,
+  type Registrar,
+  textOf,
+  cursorOption,
+  limitOption,
+} from '../verb.ts';
 
 /** `stemma ls`: what is live; with a filter or `--all`, every execution, newest first. */
 export function addListVerb({ program, verb }: Registrar): void {
@@ -17,8 +25,8 @@ export function addListVerb({ program, verb }: Registrar): void {
     .option('--state <state>', 'only executions in this state')
     .option('--session <id>', 'only executions of this session')
     .option('--all', 'also what is closed')
-    .option('--limit <n>', 'how many at most', wholeNumber(1, 500))
-    .option('--cursor <cursor>', 'go on behind an earlier list')
+    .addOption(limitOption())
+    .addOption(cursorOption())
     .action(verb(list));
 }
 

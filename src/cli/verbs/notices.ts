@@ -12,7 +12,8 @@ import {
   type Registrar,
   requiredText,
   textOf,
-  wholeNumber,
+  cursorOption,
+  limitOption,
 } from '../verb.ts';
 
 /** `stemma notice ls | waive | redeliver`. */
@@ -25,8 +26,8 @@ export function addNoticeVerbs({ program, verb }: Registrar): void {
     .description('list notices, newest first')
     .option('--state <state>', 'only notices in this state: owed, claimed, handed, handled, waived')
     .option('--session <id>', 'only those owed to this session')
-    .option('--limit <n>', 'how many at most', wholeNumber(1, 500))
-    .option('--cursor <cursor>', 'go on behind an earlier list')
+    .addOption(limitOption())
+    .addOption(cursorOption())
     .action(verb(list));
   notice
     .command('waive')

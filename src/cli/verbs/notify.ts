@@ -11,7 +11,8 @@ import {
   type Registrar,
   requiredText,
   textOf,
-  wholeNumber,
+  cursorOption,
+  limitOption,
 } from '../verb.ts';
 
 /** `stemma notify ls | test`. */
@@ -25,8 +26,8 @@ export function addNotifyVerbs({ program, verb }: Registrar): void {
     .option('--state <state>', 'only those with a dispatch in this state: owed, sending, sent, givenUp')
     .option('--transition <name>', 'only of this transition: failed, recovered, waiting, missed, …')
     .option('--project <name>', 'only of this project')
-    .option('--limit <n>', 'how many at most', wholeNumber(1, 500))
-    .option('--cursor <cursor>', 'go on behind an earlier list')
+    .addOption(limitOption())
+    .addOption(cursorOption())
     .action(verb(list));
   notify
     .command('test')

@@ -12,7 +12,8 @@ import {
   type Registrar,
   requiredText,
   textOf,
-  wholeNumber,
+  cursorOption,
+  limitOption,
 } from '../verb.ts';
 import { attach } from './attach.ts';
 
@@ -25,8 +26,8 @@ export function addSessionVerbs({ program, verb }: Registrar): void {
     .command('ls')
     .description('list sessions, latest activity first')
     .option('--state <state>', 'only sessions in this state: cold, live, stopped')
-    .option('--limit <n>', 'how many at most', wholeNumber(1, 500))
-    .option('--cursor <cursor>', 'go on behind an earlier list')
+    .addOption(limitOption())
+    .addOption(cursorOption())
     .action(verb(list));
   session
     .command('stop')

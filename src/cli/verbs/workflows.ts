@@ -16,7 +16,8 @@ import {
   type Registrar,
   requiredText,
   textOf,
-  wholeNumber,
+  cursorOption,
+  limitOption,
 } from '../verb.ts';
 import { inputsOf } from '../workflow-inputs.ts';
 import { addWorkflowCheck } from './workflow-check.ts';
@@ -45,8 +46,8 @@ export function addWorkflowVerbs({ program, verb }: Registrar): void {
     .command('runs')
     .description('the runs of a workflow, newest first')
     .argument('<name>', 'the workflow: its name, or project/name')
-    .option('--limit <n>', 'how many at most', wholeNumber(1, 500))
-    .option('--cursor <cursor>', 'go on behind an earlier list')
+    .addOption(limitOption())
+    .addOption(cursorOption())
     .action(verb(runs));
   group
     .command('show')
