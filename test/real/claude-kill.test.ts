@@ -25,6 +25,8 @@ const moments = [700, 1500, 400, 1100, 1900, 2300, 2700, 150, 900, 1300];
 killCases(claudeKit, {
   points: kills > 2 ? [...windows, ...more] : windows,
   moments: repeated(moments),
+  lanes: 2,
+  patienceMs: 60_000,
   check(server) {
     const histories = JSON.stringify(server.model.requests.map(({ conversation }) => conversation));
     expect(histories).not.toMatch(/interrupted by user/i);
