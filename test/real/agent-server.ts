@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/base/clock.ts';
 import { StemmaClient } from '../../src/client/stemma-client.ts';
+import type { AgentProfileInput } from '../../src/contract/config-file.ts';
 import type { TreeView } from '../../src/contract/execution.ts';
 import type { Run } from '../../src/contract/run.ts';
 import { processesWithEnvironment } from '../e2e/living-processes.ts';
@@ -15,6 +16,11 @@ import type { Rule } from '../model/prompt-script.ts';
 import type { AgentKit } from './kit.ts';
 
 const program = fileURLToPath(new URL('../../dist/main/stemma.js', import.meta.url));
+
+/** What a test adds to `stemma.yaml`. */
+type Configured = Readonly<Record<string, unknown>> & {
+  readonly agents?: Readonly<Record<string, AgentProfileInput>>;
+};
 
 /** The whole product on a real agent program: a server process, a place of its own, and the scripted model. */
 export class AgentServer {
@@ -31,13 +37,21 @@ export class AgentServer {
     this.model = model;
   }
 
-  static async start(kit: AgentKit, agent: string, rules: readonly Rule[]): Promise<AgentServer> {
+  /** `configured`: what else stands in `stemma.yaml`, beside the profile under the name of the kit. */
+  static async start(
+    kit: AgentKit,
+    agent: string,
+    rules: readonly Rule[],
+    configured?: (profile: AgentProfileInput) => Configured,
+  ): Promise<AgentServer> {
     const directory = mkdtempSync(join(tmpdir(), 'stemma-real-'));
     const model = await startModelServer({ rules });
     const server = new AgentServer(kit.name, directory, model);
     mkdirSync(join(directory, 'work'));
     const profile = kit.profile(agent, directory, model);
-    writeFileSync(join(directory, 'stemma.yaml'), JSON.stringify({ agents: { [kit.name]: profile } }));
+    const { agents, ...more } = configured?.(profile) ?? {};
+    const file = { ...more, agents: { [kit.name]: profile, ...agents } };
+    writeFileSync(join(directory, 'stemma.yaml'), JSON.stringify(file));
     await server.up();
     return server;
   }
@@ -123,7 +137,9 @@ export class AgentServer {
   async describe(run: Run): Promise<string> {
     const trees = await this.trees(run);
     return trees
-      .map((tree) => tree.executions.map((row) => `${row.kind} ${row.name}: ${row.state}`).join('\n'))
+      .flatMap((tree) =>
+        tree.executions.map((row) => `${row.kind} ${row.name}: ${row.state} ${row.error?.message ?? ''}`),
+      )
       .concat(trees.map((tree) => JSON.stringify(tree.holding)))
       .join('\n');
   }
@@ -139,11 +155,4 @@ export class AgentServer {
     rmSync(this.directory, { recursive: true, force: true });
     if (left.length > 0) throw new Error(`${left.length} processes of agents were left behind`);
   }
-}
-
-/** Where in the model's log a text was first heard, or -1. */
-export function firstHeard(model: ModelServer, part: string): number {
-  return model.log.findIndex(
-    (event) => event.type === 'request' && event.userTexts.at(-1)?.includes(part) === true,
-  );
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AgentServer, firstHeard } from './agent-server.ts';
+import { AgentServer } from './agent-server.ts';
 import { claudeKit } from './claude-kit.ts';
 import { findProgram } from './kit.ts';
+import { firstHeard } from './model-log.ts';
 
 const program = findProgram(claudeKit.name);
 

@@ -5,8 +5,9 @@ import type { TreeView } from '../../src/contract/execution.ts';
 import type { Run } from '../../src/contract/run.ts';
 import { isAlive, processesIn } from '../e2e/living-processes.ts';
 import { waitFor } from '../e2e/wait-for.ts';
-import { AgentServer, firstHeard } from './agent-server.ts';
+import { AgentServer } from './agent-server.ts';
 import { codexKit, findCodex } from './codex-kit.ts';
+import { firstHeard } from './model-log.ts';
 
 const launch = (name: string, instruction: string): string =>
   `[[tool run_in_background ${JSON.stringify({ name, instruction })}]] [[say started ${name}]]`;

@@ -8,9 +8,10 @@ import type { BodyInputOf } from '../../src/contract/routes.ts';
 import type { Occurrence } from '../../src/contract/schedule.ts';
 import { userTexts } from '../model/model-request.ts';
 import { processesWithEnvironment } from '../e2e/living-processes.ts';
-import { AgentServer, firstHeard } from './agent-server.ts';
+import { AgentServer } from './agent-server.ts';
 import { codexKit } from './codex-kit.ts';
 import { findProgram } from './kit.ts';
+import { firstHeard } from './model-log.ts';
 
 const program = findProgram(codexKit.name);
 const rules = [

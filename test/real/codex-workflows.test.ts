@@ -5,9 +5,10 @@ import type { Execution, TreeView } from '../../src/contract/execution.ts';
 import type { Run } from '../../src/contract/run.ts';
 import { processesWithEnvironment } from '../e2e/living-processes.ts';
 import { toolResults, userTexts } from '../model/model-request.ts';
-import { AgentServer, firstHeard } from './agent-server.ts';
+import { AgentServer } from './agent-server.ts';
 import { codexKit } from './codex-kit.ts';
 import { findProgram } from './kit.ts';
+import { firstHeard } from './model-log.ts';
 
 const program = findProgram(codexKit.name);
 const patienceMs = 120_000;

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Waiting } from '../../src/contract/execution.ts';
-import { AgentServer, firstHeard } from './agent-server.ts';
+import { AgentServer } from './agent-server.ts';
 import { claudeKit } from './claude-kit.ts';
 import { codexKit } from './codex-kit.ts';
 import { findProgram } from './kit.ts';
 import { opencodeKit } from './opencode-kit.ts';
 import { piKit } from './pi-kit.ts';
+import { firstHeard } from './model-log.ts';
 
 /** What the model does with the first try of a message; with the second, which says so, it is well again. */
 const rules = [

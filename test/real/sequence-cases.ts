@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TreeView } from '../../src/contract/execution.ts';
 import type { Run } from '../../src/contract/run.ts';
 import type { Rule } from '../model/prompt-script.ts';
-import { AgentServer, firstHeard } from './agent-server.ts';
+import { AgentServer } from './agent-server.ts';
 import { type AgentKit, findProgram } from './kit.ts';
+import { firstHeard } from './model-log.ts';
 
 const background = (name: string, instruction: string): string =>
   `[[tool run_in_background ${JSON.stringify({ name, instruction })}]]`;
