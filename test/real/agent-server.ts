@@ -11,6 +11,7 @@ import type { AgentProfileInput } from '../../src/contract/config-file.ts';
 import type { TreeView } from '../../src/contract/execution.ts';
 import type { Run } from '../../src/contract/run.ts';
 import { processesWithEnvironment } from '../e2e/living-processes.ts';
+import { waitFor } from '../e2e/wait-for.ts';
 import { type ModelServer, startModelServer } from '../model/model-server.ts';
 import type { Rule } from '../model/prompt-script.ts';
 import type { AgentKit } from './kit.ts';
@@ -132,6 +133,16 @@ export class AgentServer {
   async trees(run: Run): Promise<TreeView[]> {
     const ids = run.messages.flatMap((message) => message.attempts.map((attempt) => attempt.executionId));
     return Promise.all(ids.map((id) => this.client.call('getTree', { id })));
+  }
+
+  /** Waits until the failure of this name is on its way into the running turn of the first message: claimed, and not yet proved. */
+  async untilSteered(runId: string, name: string, withinMs: number): Promise<void> {
+    const isOnItsWay = async (): Promise<boolean> => {
+      const [tree] = await this.trees(await this.client.call('getRun', { id: runId }));
+      const failed = tree?.executions.find((row) => row.name === name && row.state === 'failed');
+      return tree?.notices.some((row) => row.executionId === failed?.id && row.state === 'claimed') ?? false;
+    };
+    await waitFor(`the failure of ${name} is on its way into the turn`, isOnItsWay, { withinMs });
   }
 
   async describe(run: Run): Promise<string> {

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Execution, TreeView } from '../../src/contract/execution.ts';
 import type { Run } from '../../src/contract/run.ts';
-import { waitFor } from '../e2e/wait-for.ts';
 import { userTexts } from '../model/model-request.ts';
 import type { Rule } from '../model/prompt-script.ts';
 import { AgentServer } from './agent-server.ts';
@@ -170,15 +169,7 @@ describe.skipIf(!program)('the examples of workflows, on the real Codex', { time
 
   test('retry: a failure steered into the busy Codex, which begins again; the second message waits for all of it', async () => {
     const id = await begin('retry');
-    await waitFor(
-      'the failure is on its way into the turn',
-      async () => {
-        const [tree] = await server.trees(await server.client.call('getRun', { id }));
-        const failed = tree?.executions.find((row) => row.name === 'tests' && row.state === 'failed');
-        return tree?.notices.some((row) => row.executionId === failed?.id && row.state === 'claimed');
-      },
-      { withinMs: patienceMs },
-    );
+    await server.untilSteered(id, 'tests', patienceMs);
     writeFileSync(join(server.directory, 'told'), '');
     const { run, tree } = await ended(id);
     expect(run.workflow?.steps[0]).toMatchObject({ state: 'succeeded', result: 'all is well' });
