@@ -18,6 +18,9 @@ import { toExecution } from './wire.ts';
 /** The tools of an agent that gives out work. */
 export type SubAgentTool = 'call_sub_agent' | 'call_generic_agent' | 'query_sub_agent' | 'stop_sub_agent';
 
+/** What these tools need of the services. */
+export type SubAgentContext = Pick<ApplicationContext, 'store' | 'launcher' | 'stopping' | 'views'>;
+
 /** One call, and the conversation that it came from. */
 interface Call {
   readonly session: Session;
@@ -26,7 +29,7 @@ interface Call {
 }
 
 type Handler<Name extends SubAgentTool> = (
-  context: ApplicationContext,
+  context: SubAgentContext,
   call: Call,
   args: ToolArguments<Name>,
 ) => Promise<ToolAnswer<ToolResults[Name]>>;
@@ -45,7 +48,7 @@ export function isSubAgentTool(tool: ToolName): tool is SubAgentTool {
 
 /** Those that the agent of a session has: none, unless it gives out work. */
 export async function allowedSubAgentTools(
-  context: ApplicationContext,
+  context: SubAgentContext,
   sessionId: SessionId,
 ): Promise<SubAgentTool[]> {
   const found = await orchestratorOf(context, sessionId);
@@ -55,7 +58,7 @@ export async function allowedSubAgentTools(
 
 /** Carries out a call of an agent that gives out work. */
 export async function callSubAgentTool<Name extends SubAgentTool>(
-  context: ApplicationContext,
+  context: SubAgentContext,
   sessionId: SessionId,
   tool: Name,
   args: ToolArguments<Name>,
@@ -72,7 +75,7 @@ export async function callSubAgentTool<Name extends SubAgentTool>(
 }
 
 async function orchestratorOf(
-  { store }: ApplicationContext,
+  { store }: SubAgentContext,
   id: SessionId,
 ): Promise<Omit<Call, 'meta'> | undefined> {
   return store.read(function* () {
@@ -99,7 +102,7 @@ function no(code: ErrorCode, message: string): { ok: false; code: ErrorCode; mes
 }
 
 async function callSubAgent(
-  context: ApplicationContext,
+  context: SubAgentContext,
   call: Call,
   args: ToolArguments<'call_sub_agent'>,
 ): Promise<ToolAnswer<ToolResults['call_sub_agent']>> {
@@ -120,7 +123,7 @@ async function callSubAgent(
 }
 
 async function callGenericAgent(
-  context: ApplicationContext,
+  context: SubAgentContext,
   call: Call,
   args: ToolArguments<'call_generic_agent'>,
 ): Promise<ToolAnswer<ToolResults['call_generic_agent']>> {
@@ -155,7 +158,7 @@ interface SubAgent {
 }
 
 async function launch(
-  { launcher }: ApplicationContext,
+  { launcher }: SubAgentContext,
   { session, meta }: Call,
   { name, key, text, agent }: SubAgent,
 ): Promise<ToolAnswer<ToolResults['call_sub_agent']>> {
@@ -177,7 +180,7 @@ async function launch(
 }
 
 async function querySubAgent(
-  context: ApplicationContext,
+  context: SubAgentContext,
   call: Call,
   { id }: ToolArguments<'query_sub_agent'>,
 ): Promise<ToolAnswer<ToolResults['query_sub_agent']>> {
@@ -186,7 +189,7 @@ async function querySubAgent(
 }
 
 async function stopSubAgent(
-  context: ApplicationContext,
+  context: SubAgentContext,
   call: Call,
   args: ToolArguments<'stop_sub_agent'>,
 ): Promise<ToolAnswer<ToolResults['stop_sub_agent']>> {
@@ -207,7 +210,7 @@ async function stopSubAgent(
 
 /** A sub-agent that this very conversation started, by its id or the beginning of it. */
 async function findChild(
-  { store, views }: ApplicationContext,
+  { store, views }: SubAgentContext,
   sessionId: SessionId,
   idOrPrefix: string,
 ): Promise<{ ok: true; row: Execution } | { ok: false; code: ErrorCode; message: string }> {

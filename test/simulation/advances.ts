@@ -3,7 +3,7 @@ import { advance, indexToSend } from '../../src/ledger/advance.ts';
 import { plannedAt } from '../../src/ledger/plan.ts';
 import type { Run } from '../../src/ledger/session.ts';
 import type { MemorySnapshot } from '../../src/store/memory/state.ts';
-import { labelOf } from './plan.ts';
+import { filledText } from './plan.ts';
 import type { Action } from './scheduler.ts';
 import { maybe } from './scheduler.ts';
 import type { Server } from './server.ts';
@@ -39,8 +39,8 @@ export function advanceActions(world: World, server: Server, state: MemorySnapsh
 function textSeen(world: World, state: MemorySnapshot, run: Run): string {
   const index = indexToSend(run);
   const attempts = state.executions.filter((row) => row.runId === run.id && row.runIndex === index);
-  const text = world.flows.textIn(run.id, plannedAt(run, index)?.text ?? '');
-  return labelOf(text, attempts.length + 1);
+  const text = plannedAt(run, index)?.text ?? '';
+  return filledText(world, { run, text, attempt: attempts.length + 1 });
 }
 
 function hasFailed(state: MemorySnapshot, run: Run): boolean {

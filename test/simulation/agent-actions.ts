@@ -37,7 +37,7 @@ function ownProgress(process: AgentProcess): Action[] {
     );
     return actions;
   }
-  const waitsForCall = process.calls.some((call) => call.nativeTurnId === at);
+  const waitsForCall = process.asking > 0 || process.calls.some((call) => call.nativeTurnId === at);
   if (!waitsForCall) actions.push(progress(`${at} ends`, () => process.finish('succeeded'), 8));
   return actions;
 }
@@ -119,7 +119,7 @@ function launch(world: World, process: AgentProcess, task?: string): void {
 }
 
 /** The true cause of what an agent does now: one of the texts that it has taken up, or of the tasks that woke it. */
-function sourceWithin(world: World, process: AgentProcess): Source {
+export function sourceWithin(world: World, process: AgentProcess): Source {
   const labels = process.activity ? world.truth.labelsOf(process.activity) : [];
   return labels.length === 0 ? { cause: null, via: null } : world.truth.sourceOf(world.choices.pick(labels));
 }

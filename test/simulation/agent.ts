@@ -1,7 +1,8 @@
 import type { SessionId } from '../../src/base/ids.ts';
 import type { DriverEvent, LiveTask, TypedText, Usage } from '../../src/drivers/port.ts';
 import type { AgentKind } from './agent-kinds.ts';
-import type { Carried } from './texts.ts';
+import type { Child, GivingTool } from './orchestrators.ts';
+import type { CanCall, Carried } from './texts.ts';
 import { readText } from './texts.ts';
 import type { Activity, Truth, Work, Worker } from './truth.ts';
 
@@ -19,6 +20,8 @@ export interface ToolCallInFlight {
   readonly nativeTurnId: string | undefined;
   /** How much the agent had written to its event stream when it made the call. */
   readonly place: number;
+  /** The tool of those that give out work; absent: whatever launches something. */
+  readonly tool: GivingTool | undefined;
   stage: 'sent' | 'handling';
 }
 
@@ -46,6 +49,10 @@ export class SimulatedAgent implements Worker {
   /** The agent's own record: which text was taken up in which turn. */
   readonly record = new Map<string, string>();
   process: AgentProcess | undefined;
+  /** Whom it can call, since it was told last. */
+  calls: CanCall | undefined;
+  /** What it has given out, as far as it had an answer. */
+  readonly children: Child[] = [];
   turns = 0;
   /** How much it has told, over all its processes. */
   position = 0;
@@ -96,6 +103,8 @@ export class AgentProcess {
   isHung = false;
   isWaiting = false;
   isInterruptAsked = false;
+  /** Answers that its turn waits for. */
+  asking = 0;
   /** How much of its stream some server has read. */
   read = 0;
   readonly #wakePlaces = new Map<string, number>();
@@ -128,6 +137,7 @@ export class AgentProcess {
     const activity = this.activity as Activity | undefined;
     if (!activity) return;
     activity.carried.push(...carried);
+    for (const one of carried) if (one.kind === 'message' && one.calls) this.agent.calls = one.calls;
     this.agent.record.set(deliveryId, activity.nativeTurnId);
     this.agent.truth.take(this.agent.sessionId, carried);
     if (this.agent.isCosting)
@@ -223,8 +233,8 @@ export class AgentProcess {
     this.calls = this.calls.filter((call) => !dropped.includes(call));
   }
 
-  call(work: Work, nativeTurnId: string | undefined): void {
-    this.calls.push({ work, nativeTurnId, place: this.stream.length, stage: 'sent' });
+  call(work: Work, nativeTurnId: string | undefined, tool?: GivingTool): void {
+    this.calls.push({ work, nativeTurnId, place: this.stream.length, tool, stage: 'sent' });
   }
 
   startTask(label: string): void {

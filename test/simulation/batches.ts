@@ -6,7 +6,6 @@ import { describe } from './observer.ts';
  * ledger believes, and nothing of it stays behind.
  */
 export function checkBatches({ world, before, after }: CommitContext): void {
-  if (!world.isGiving) return;
   const old = new Map(before.notices.map((notice) => [notice.id, notice.state]));
   for (const notice of after.notices) {
     if (notice.mode !== 'batch' || notice.state !== 'handed' || old.get(notice.id) === 'handed') continue;

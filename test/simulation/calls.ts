@@ -1,4 +1,6 @@
+import { idAs } from '../../src/base/ids.ts';
 import type { AgentProcess, ToolCallInFlight } from './agent.ts';
+import type { GivingTool } from './orchestrators.ts';
 import { planOf } from './plan.ts';
 import type { Orchestration } from '../../src/ledger/step-plan.ts';
 import type { Action } from './scheduler.ts';
@@ -24,8 +26,9 @@ function todoOf({ choices }: World): Orchestration {
 
 function handle(world: World, process: AgentProcess, call: ToolCallInFlight, server: Server): void {
   call.stage = 'handling';
-  const { work } = call;
+  const { work, tool } = call;
   const { label } = work;
+  if (tool) return giveOut(world, process, call, tool, server);
   const isAgent = label.endsWith('a');
   const isFlow = label.endsWith('f');
   const agent = isAgent
@@ -42,6 +45,31 @@ function handle(world: World, process: AgentProcess, call: ToolCallInFlight, ser
     process.calls = process.calls.filter((other) => other !== call);
     if (launched.ok) return;
     world.note(`  ${label} was refused: ${launched.code}`);
+    work.stage = 'never';
+  });
+}
+
+/** By the tool that the agent has for it. What it is told is a text of its own. */
+function giveOut(
+  world: World,
+  process: AgentProcess,
+  call: ToolCallInFlight,
+  how: GivingTool,
+  server: Server,
+): void {
+  const { work } = call;
+  const { agent } = process;
+  const { tool, ...whom } = how;
+  const args = { ...whom, name: work.label, instruction: `${work.label}.m` };
+  server.run(tool, async () => {
+    const answer = await server.callTool(agent.sessionId, tool, args, { call });
+    process.calls = process.calls.filter((other) => other !== call);
+    if (answer.ok)
+      return void agent.children.push({
+        label: work.label,
+        id: idAs('execution', answer.result.executionId),
+      });
+    world.note(`  ${work.label} was refused: ${answer.code}`);
     work.stage = 'never';
   });
 }

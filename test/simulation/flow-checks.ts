@@ -34,6 +34,29 @@ export function checkComposites({ world, before, after }: CommitContext): void {
   }
 }
 
+/** An attempt of a step begins when everything that the step needs is over and handled, and its attempt before is closed. */
+export function checkBeginnings({ world, before, after }: CommitContext): void {
+  if (before.executions.length === after.executions.length) return;
+  const known = new Set(before.executions.map((row) => row.id));
+  for (const row of after.executions) {
+    const step = known.has(row.id) || row.parentId === null ? undefined : world.flows.step(row.name);
+    if (!step) continue;
+    const open = after.executions.find((other) => isUnclosedBefore(other, row));
+    if (open) world.violations.report('ORDER', `${row.name} is tried again while ${describe(open)} is open`);
+    for (const need of step.plan.needs) {
+      const isCut = after.executions.some((other) => other.name === need && other.cancelRequested);
+      const alive = world.truth.alive(need, isCut ? 'programs' : 'all');
+      if (alive) world.violations.report('ORDER', `${row.name} begins before the end of ${need}: ${alive}`);
+    }
+  }
+}
+
+function isUnclosedBefore(other: Execution, row: Execution): boolean {
+  return (
+    other.parentId === row.parentId && other.name === row.name && other.attempt < row.attempt && !other.closed
+  );
+}
+
 /** At rest every workflow has come to what its steps truly came to, and no script is left running. */
 export function checkFlows(world: World, state: MemorySnapshot): void {
   const { flows, violations, facts, truth } = world;

@@ -2,12 +2,24 @@ import type { NewGraph, WorkflowCall } from '../../src/ledger/graph.ts';
 import type { StepPlan, StepProgram } from '../../src/ledger/step-plan.ts';
 import type { Budgets } from './scheduler.ts';
 import type { Choices } from './choices.ts';
+import { orchestrationOf } from './orchestrators.ts';
 import type { Truth, Work } from './truth.ts';
 import type { Violations } from './violations.ts';
 
 const minuteMs = 60_000;
+const stepTypes = [
+  'script',
+  'script',
+  'script',
+  'agent',
+  'todo',
+  'todo',
+  'todo',
+  'human',
+  'workflow',
+] as const;
 /** How deep workflows of a history are in each other. */
-const deepest = 2;
+const deepest = 4;
 
 /** A step as the history made it up, and what really became of its attempts. */
 export interface FlowStep {
@@ -85,9 +97,13 @@ export class Flows {
 
   #make(label: string): Flow {
     const { choices, truth } = this.#world;
-    const names = Array.from({ length: 1 + choices.below(4) }, (_, index) => `${label}.s${index}`);
+    const depth = label.split('.').length;
+    const names = Array.from(
+      { length: 1 + choices.below(depth === 1 ? 4 : 2) },
+      (_, index) => `${label}.s${index}`,
+    );
     const steps = names.map((name, index): FlowStep => {
-      const plan = this.#plan(name, names.slice(0, index), label.split('.').length);
+      const plan = this.#plan(name, names.slice(0, index), depth);
       const work = truth.addWork({
         kind: 'work',
         label: name,
@@ -122,7 +138,7 @@ export class Flows {
     const { choices } = this.#world;
     const does = this.#does(name, depth);
     // What is inside one another is made up once, so it is tried once.
-    const mayRetry = does.type === 'script' || does.type === 'agent';
+    const mayRetry = does.type === 'script' || does.type === 'agent' || does.type === 'todo';
     return {
       name,
       needs: before.filter(() => choices.chance(50)),
@@ -143,8 +159,9 @@ export class Flows {
   #does(name: string, depth: number): StepProgram {
     const { choices } = this.#world;
     const use = { agent: null, cwd: null } as const;
-    const type = choices.pick(['script', 'script', 'script', 'agent', 'agent', 'human', 'workflow'] as const);
+    const type = choices.pick(stepTypes);
     if (type === 'agent') return { ...use, type, prompt: `{{${name}.m}}` };
+    if (type === 'todo') return { ...use, type, prompt: `{{${name}.m}}`, ...orchestrationOf(choices) };
     if (type === 'workflow' && depth < deepest) return { type, workflow: name, group: null, inputs: {} };
     if (type === 'human')
       return { type, question: `${name}?`, choices: ['yes', 'no'], declines: ['no'], otherwise: null };

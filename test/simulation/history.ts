@@ -18,6 +18,7 @@ import { checkFlows } from './flow-checks.ts';
 import { flowActions } from './flow-actions.ts';
 import { checkRest } from './rest.ts';
 import { describe, Observer } from './observer.ts';
+import { orchestratorActions } from './orchestrators.ts';
 import { personActions } from './persons.ts';
 import { planOf } from './plan.ts';
 import { Programs } from './programs.ts';
@@ -62,7 +63,15 @@ const budgets = {
 const retryBudgets = { turnFailures: 6, programFailures: 2, advances: 3, fills: 2, reruns: 3 } as const;
 
 /** What may happen for certain where workflows are at work. */
-const workBudgets = { launches: 6, programFailures: 6, turnFailures: 2, declines: 2 } as const;
+const workBudgets = {
+  launches: 6,
+  programFailures: 6,
+  turnFailures: 3,
+  declines: 2,
+  calls: 9,
+  childStops: 1,
+  queries: 1,
+} as const;
 
 /** How often the clock is set, or the machine sleeps, where that happens. */
 const clockBudgets = { clocks: 3 } as const;
@@ -230,7 +239,11 @@ class Play implements History {
     const server = this.#server;
     const actions = [...world.gates.actions(), ...server.actions(), ...clockActions(world)];
     for (const agent of world.agents.values()) {
-      if (agent.process?.isAlive) actions.push(...agentActions(world, agent.process));
+      if (agent.process?.isAlive)
+        actions.push(
+          ...agentActions(world, agent.process),
+          ...orchestratorActions(world, agent.process, server),
+        );
       if (agent.process) actions.push(...callActions(world, agent.process, server));
     }
     actions.push(...this.#programs.actions(server));
@@ -283,6 +296,7 @@ class Play implements History {
     for (const agent of this.#world.agents.values()) {
       const { process } = agent;
       if (!process) continue;
+      process.asking = 0;
       process.calls = process.calls.filter((call) => call.stage !== 'handling');
       if (this.#choices.chance(15) && process.isAlive) {
         this.#world.note(`  ${agent.label} died meanwhile`);
@@ -357,7 +371,14 @@ function newWorld(
     kinds: byName,
     isWorking,
     flows: new Flows({ choices, violations, truth, budgets: allowed, kinds: byName }),
-    asked: { cancels: 0, givenUp: 0, reruns: 0, interrupted: new Set(), stopped: new Set() },
+    asked: {
+      cancels: 0,
+      givenUp: 0,
+      reruns: 0,
+      interrupted: new Set(),
+      stopped: new Set(),
+      stoppedChildren: new Set(),
+    },
     facts: { isConversationGone: false, isHung: false, isClockSet: false },
     isCrowded: choices.below(4) === 0,
     isRetrying,

@@ -9,11 +9,12 @@ import type { MemorySnapshot } from '../../src/store/memory/state.ts';
 import { checkAttempts } from './attempts.ts';
 import { checkAdmission } from './admission.ts';
 import { checkBatches } from './batches.ts';
-import { checkComposites, learnFlows } from './flow-checks.ts';
+import { checkBeginnings, checkComposites, learnFlows } from './flow-checks.ts';
 import { checkMonotone } from './monotone.ts';
 import { checkParentage } from './parentage.ts';
 import type { Programs } from './programs.ts';
 import { checkOutcomes } from './outcomes.ts';
+import { Rounds } from './rounds.ts';
 import { readText } from './texts.ts';
 import type { World } from './world.ts';
 
@@ -30,11 +31,13 @@ export class Observer {
   readonly #continuations = new Map<ExecutionId, Set<string>>();
   /** Roots that were cancelled while their text was in a turn that others owned too: what comes of it is the others'. */
   readonly #steppedDown = new Set<ExecutionId>();
+  readonly #rounds: Rounds;
   #state: MemorySnapshot = emptySnapshot('none');
 
   constructor(world: World, programs: Programs) {
     this.#world = world;
     this.#programs = programs;
+    this.#rounds = new Rounds(world);
   }
 
   /** The last durable state. */
@@ -54,14 +57,19 @@ export class Observer {
     checkOutcomes(context);
     checkAttempts(context);
     checkAdmission(context);
-    if (this.#world.isWorking) checkComposites(context);
+    if (this.#world.isWorking) {
+      checkComposites(context);
+      checkBeginnings(context);
+    }
     checkBatches(context);
+    this.#rounds.check(context);
     this.#checkClosed(state);
   }
 
   /** A text leaves the server: the next message of a sequence only when nothing of the one before is alive. */
   handOut(agent: SimulatedAgent, { id, text }: Delivery): void {
     const { truth, violations } = this.#world;
+    this.#rounds.handOut(agent, text);
     for (const one of readText(text)) {
       if (one.kind === 'message') this.#checkOrder(one.label);
       else {

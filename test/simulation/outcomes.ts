@@ -15,6 +15,7 @@ export function checkOutcomes(context: CommitContext): void {
       !isStoppedFlow(after, row) &&
       !hasTimedOut(context) &&
       !hasOverspent(context) &&
+      !isStoppedChild(context, row) &&
       !isBesideFailure(context, row)
     )
       world.violations.report(
@@ -60,6 +61,16 @@ function isBesideFailure({ after }: CommitContext, row: Execution): boolean {
     return after.executions.some(
       (other) => other.parentId === parentId && (other.state === 'failed' || other.state === 'lost'),
     );
+  }
+  return false;
+}
+
+/** Whether it, or something above it, is a sub-agent that whoever started it has stopped. */
+function isStoppedChild({ world, after }: CommitContext, row: Execution): boolean {
+  for (let at: Execution | undefined = row; at; ) {
+    const { parentId, name, cancelRequested }: Execution = at;
+    if (cancelRequested?.actor.kind === 'agent' && world.asked.stoppedChildren.has(name)) return true;
+    at = after.executions.find(({ id }) => id === parentId);
   }
   return false;
 }
@@ -136,11 +147,12 @@ function checkDropped({ world, before, after }: CommitContext): void {
       cancelled:
         hasFailedFast({ after }) ||
         world.asked.cancels > 0 ||
+        world.asked.stoppedChildren.size > 0 ||
         hasTimedOut({ before, after, world }) ||
         hasOverspent({ after }),
       interrupted: world.asked.interrupted.has(notice.sessionId) || world.asked.cancels > 0,
       // An agent that may be told of results once only has started work again.
-      rounds_exceeded: world.isGiving,
+      rounds_exceeded: world.isGiving || world.isWorking,
       session_stopped: world.asked.stopped.has(notice.sessionId),
       undeliverable: notice.attempt >= 2 || world.facts.isConversationGone,
       session_gone: world.facts.isConversationGone,

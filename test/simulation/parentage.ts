@@ -47,7 +47,7 @@ function checkBirth(context: CommitContext, row: Execution): void {
 
 /** In a controller's session messages hold what is shared with the handling of results below them. */
 function isAboveSharer(context: CommitContext, work: Work, counted: Execution): boolean {
-  if (!context.world.isGiving) return false;
+  if (!context.world.isGiving && !context.world.isWorking) return false;
   return context.after.executions.some(
     (row) =>
       row.parentId === counted.id &&

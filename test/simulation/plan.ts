@@ -1,5 +1,6 @@
 import type { PlannedMessage } from '../../src/ledger/session.ts';
-import type { MessageTexts } from '../../src/runs/ports.ts';
+import type { MessagePlace, MessageTexts } from '../../src/runs/ports.ts';
+import { givingPart } from './texts.ts';
 import type { World } from './world.ts';
 
 const hourMs = 60 * 60_000;
@@ -31,14 +32,19 @@ function retryOf({ choices }: World): NonNullable<PlannedMessage['retry']> {
  */
 export function simulatedTexts(world: World): MessageTexts {
   return {
-    async fill({ run, attempt, text }) {
+    async fill(place) {
       if (world.budgets.has('fills') && world.choices.chance(30)) {
         world.budgets.spend('fills');
         return { ok: false, message: 'a file is missing' };
       }
-      return { ok: true, text: labelOf(world.flows.textIn(run.id, text), attempt) };
+      return { ok: true, text: filledText(world, place) };
     },
   };
+}
+
+/** A text as it is sent: its label, and what the agent is told besides. */
+export function filledText({ flows }: World, { run, text, attempt }: Omit<MessagePlace, 'index'>): string {
+  return `${labelOf(flows.textIn(run.id, text), attempt)}${givingPart(text)}`;
 }
 
 /** `{{r0.1}}` is `r0.1` when it is sent first, and `r0.1~3` when it is sent for the third time. */

@@ -43,6 +43,8 @@ function checkMessages({ truth, violations }: World, state: MemorySnapshot): voi
     const message = row.kind === 'message' ? truth.messages.get(row.name) : undefined;
     if (message && row.state === 'succeeded' && message.taken !== 1)
       violations.report('LOST', `${row.name} succeeded, and was taken up ${message.taken} times`);
+    if (message && row.state === 'succeeded' && !message.isDone)
+      violations.report('NOT_HANDLED', `${row.name} succeeded, and no turn with it did`);
   }
 }
 

@@ -1,11 +1,16 @@
 import type { Clock } from '../../src/base/clock.ts';
 import type { FaultPoint } from '../../src/base/faults.ts';
+import type { SubAgentTool } from '../../src/application/sub-agent-tools.ts';
+import { callSubAgentTool } from '../../src/application/sub-agent-tools.ts';
 import { onFaultPoint } from '../../src/base/faults.ts';
+import type { SessionId } from '../../src/base/ids.ts';
 import { Owner } from '../../src/base/lifetime.ts';
+import type { ToolArguments } from '../../src/contract/tools.ts';
 import type { UsageTold } from '../../src/ledger/spending.ts';
 import type { LedgerStore } from '../../src/ledger/store.ts';
 import type { Wakeups } from '../../src/ledger/wakeups.ts';
 import { Launcher } from '../../src/launching/launcher.ts';
+import type { ToolAnswer, ToolResults } from '../../src/mcp/ports.ts';
 import { Notifier } from '../../src/notify/notifier.ts';
 import { Commits } from '../../src/runs/commits.ts';
 import type { RunsContext } from '../../src/runs/ports.ts';
@@ -139,6 +144,18 @@ export class Server {
     work().catch((error: unknown) => {
       if (this.#isAlive) this.#world.violations.report('BROKEN', `${name}: ${String(error)}`);
     });
+  }
+
+  /** A call of an agent that gives out work, as the edge hands it on. */
+  callTool<Name extends SubAgentTool>(
+    sessionId: SessionId,
+    tool: Name,
+    args: ToolArguments<Name>,
+    meta: Readonly<Record<string, unknown>> = {},
+  ): Promise<ToolAnswer<ToolResults[Name]>> {
+    const { store, launcher, stopping } = this;
+    const { views } = this.#memory;
+    return callSubAgentTool({ store, launcher, stopping, views }, sessionId, tool, args, meta);
   }
 
   /** What it does next by itself, apart from what waits at the gates. */

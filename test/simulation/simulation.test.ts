@@ -4,7 +4,6 @@ import { shrink } from './shrink.ts';
 
 /** Histories of the default suite; CI plays more by `STEMMA_SEEDS`, and `npm run simulate -- --seeds N` as many as you like. */
 const seeds = Number(process.env['STEMMA_SEEDS'] ?? 300);
-const workflowSeeds = Number(process.env['STEMMA_SEEDS'] ?? 100);
 
 test(`${seeds} histories: no early advance, no stuck root, no lost result`, {
   timeout: 60_000 + seeds * 50,
@@ -19,19 +18,6 @@ test(`${seeds} histories: no early advance, no stuck root, no lost result`, {
   }
 });
 
-test(`${workflowSeeds} histories with workflows: no step before its time, none twice, and each comes to what its steps do`, {
-  timeout: 60_000 + workflowSeeds * 300,
-}, async () => {
-  for (let seed = 1; seed <= workflowSeeds; seed++) {
-    const history = await playHistory(seed, { isWorking: true });
-    if (!history.violation) continue;
-    const short = await shrink(seed, history, { isWorking: true });
-    expect.fail(
-      `seed ${seed}: ${history.violation.kind}\n${short.trace.join('\n')}\n${short.violation?.message}`,
-    );
-  }
-});
-
 /** Each went wrong once: what was looked for without end, a place in line that was lost, and limits that a restart changed. */
 test.each([777, 1297, 1887, 1937])('history %i', async (seed) => {
   expect((await playHistory(seed)).violation).toBeUndefined();
@@ -40,9 +26,4 @@ test.each([777, 1297, 1887, 1937])('history %i', async (seed) => {
 test('the same seed plays the same history', async () => {
   const [first, second] = [await playHistory(7), await playHistory(7)];
   expect(second.trace).toEqual(first.trace);
-});
-
-/** A message of a step that a person's turn had taken in, and that stepped down when its time was over. */
-test('history 1385 with workflows', async () => {
-  expect((await playHistory(1385, { isWorking: true })).violation).toBeUndefined();
 });

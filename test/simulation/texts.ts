@@ -1,7 +1,19 @@
+/** Whom an agent can call, as it was told. */
+export interface CanCall {
+  readonly agents: readonly string[];
+  readonly isGeneric: boolean;
+}
+
 /** What a text that an agent receives carries, read from the text itself and from nothing else. */
 export type Carried =
   /** `isMarkedAgain`: it says that a limit stopped it before. */
-  | { readonly kind: 'message'; readonly label: string; readonly isMarkedAgain: boolean }
+  | {
+      readonly kind: 'message';
+      readonly label: string;
+      readonly isMarkedAgain: boolean;
+      /** It says that work may be given out. */
+      readonly calls?: CanCall | undefined;
+    }
   | {
       readonly kind: 'result';
       /** Whose result. Everything in a history has a label of its own, which is also its name in the ledger. */
@@ -30,6 +42,25 @@ export function readText(text: string): Carried[] {
     };
   });
   if (results.length > 0) return results;
-  const label = text.replace(again, '');
-  return [{ kind: 'message', label, isMarkedAgain: label !== text }];
+  const own = text.replace(again, '');
+  const [label = ''] = own.split('\n', 1);
+  return [{ kind: 'message', label, isMarkedAgain: own !== text, calls: readCalls(own) }];
+}
+
+/** The part of a text that says whom the agent can call; empty where it may call nobody. */
+export function givingPart(text: string): string {
+  return /\n\n\[stemma\] You can give out work\.[^]*$/.exec(text)?.[0] ?? '';
+}
+
+function readCalls(text: string): CanCall | undefined {
+  const told = givingPart(text);
+  if (told === '') return undefined;
+  const agents = [...told.matchAll(/^- (\w+)/gm)].map(([, name = '']) => name);
+  return { agents, isGeneric: told.includes('call_generic_agent calls') };
+}
+
+/** Which time it is that results come together, and how often they may; undefined where they come one by one. */
+export function readRound(text: string): { readonly round: number; readonly of: number | null } | undefined {
+  const head = /^\[stemma batch, round (\d+)(?: of (\d+))?\]/.exec(text);
+  return head ? { round: Number(head[1]), of: head[2] === undefined ? null : Number(head[2]) } : undefined;
 }

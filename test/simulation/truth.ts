@@ -10,6 +10,8 @@ export interface Message {
   readonly cause: string | null;
   readonly sessionId: SessionId;
   taken: number;
+  /** A turn in which an agent had taken it up succeeded. */
+  isDone: boolean;
 }
 
 /** Something launched, or background work of an agent, with its true cause: the text because of which it exists. */
@@ -86,7 +88,7 @@ export class Truth {
   }
 
   addMessage(label: string, sessionId: SessionId, cause: string | null): void {
-    this.messages.set(label, { kind: 'message', label, cause, sessionId, taken: 0 });
+    this.messages.set(label, { kind: 'message', label, cause, sessionId, taken: 0, isDone: false });
   }
 
   addWork(given: NewWork): Work {
@@ -207,6 +209,8 @@ export class Truth {
     for (const label of this.labelsOf(activity)) {
       const work = this.works.get(label);
       if (work) work.isHandled = true;
+      const message = this.messages.get(label);
+      if (message) message.isDone = true;
     }
   }
 

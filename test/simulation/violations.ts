@@ -46,6 +46,8 @@ export type ViolationKind =
   | 'SHARED'
   /** A result of what an agent gave out in a turn was handed over without the others. */
   | 'PIECEMEAL'
+  /** An orchestrator was given results out of turn, or more often than it may be. */
+  | 'ROUNDS'
   /** A message of a run exists twice. */
   | 'SENT_TWICE'
   /** A message of a run was tried again too soon, or though it might not be. */

@@ -29,6 +29,8 @@ export interface World {
     reruns: number;
     readonly interrupted: Set<SessionId>;
     readonly stopped: Set<SessionId>;
+    /** Sub-agents that whoever started them wanted to end. */
+    readonly stoppedChildren: Set<string>;
   };
   /** Facts that excuse what would otherwise be a violation. */
   readonly facts: { isConversationGone: boolean; isHung: boolean; isClockSet: boolean };
