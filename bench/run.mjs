@@ -1,5 +1,5 @@
 // Compiles the benches (a loader that compiles on the fly slows the code it loads) and runs those that are named, or all.
-// node bench/run.mjs [durable] [concurrent] [cascade] [lag] [advance] [rows] [server] [schedules] [agents]     STEMMA_SQLITE=libsql|node forces a library
+// node bench/run.mjs [durable] [concurrent] [cascade] [lag] [advance] [rows] [server] [schedules] [workflows] [agents]     STEMMA_SQLITE=libsql|node forces a library
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ const out = join(root, 'node_modules', '.cache', 'stemma-bench');
 execFileSync(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', here], {
   stdio: 'inherit',
 });
-const all = ['durable', 'concurrent', 'cascade', 'lag', 'advance', 'rows', 'server', 'schedules'];
+const all = ['durable', 'concurrent', 'cascade', 'lag', 'advance', 'rows', 'server', 'schedules', 'workflows'];
 // Not among all: it needs the agents of scripts/install-agents.mjs. What it measures runs in processes of their own.
 const withAgents = ['agents'];
 const asked = process.argv.slice(2);

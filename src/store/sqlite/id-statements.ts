@@ -32,7 +32,8 @@ export interface IdStatements {
   runOwnedBy(execution: string): Ids;
   latestOfRun(run: string, index: number): Ids;
   messagesOfRun(run: string): Ids;
-  lastAnswerBelow(session: string, root: string): Ids;
+  /** Newest first, at most two. */
+  lastAnswersBelow(session: string, root: string): Ids;
   lastAnswerOf(session: string): Ids;
   limited(agent: string): Ids;
   limitedNotices(root: string): Ids;
@@ -117,11 +118,6 @@ const lists = {
   messagesOfRun: `
     SELECT id FROM executions WHERE run_id = ? AND run_id IS NOT NULL
     ORDER BY run_index, attempt`,
-  // The newest first: what was answered last is found after few rows.
-  lastAnswerBelow: `
-    SELECT id FROM executions INDEXED BY executions_root
-    WHERE runs_in = ?1 AND root_id = ?2 AND kind IN ('message', 'continuation') AND result IS NOT NULL
-    ORDER BY id DESC LIMIT 1`,
   lastAnswerOf: `
     SELECT id FROM executions
     WHERE runs_in = ? AND closed = 1 AND runs_in IS NOT NULL AND kind IN ('message', 'continuation') AND result IS NOT NULL
@@ -216,6 +212,15 @@ LEFT JOIN executions p ON p.id = e.parent_id
 WHERE p.id IS NULL OR e.detached_at IS NOT NULL OR (p.runs_in IS NOT ?1 AND p.cancelled_by IS NOT ?1)
 ORDER BY e.id`;
 
+/**
+ * What a session answered last to what is closed, or is not. Its newest rows come first, never those of the tree: a workflow has as many
+ * conversations as steps.
+ */
+const answeredBelow = (closed: 0 | 1): string => `
+SELECT id FROM executions INDEXED BY executions_session
+WHERE runs_in = ? AND closed = ${closed} AND root_id = ? AND kind IN ('message', 'continuation') AND result IS NOT NULL
+ORDER BY id DESC LIMIT 1`;
+
 /** Prepares them. */
 export function idStatements(db: Database): IdStatements {
   const list = (sql: string): ((...params: Param[]) => Ids) => {
@@ -239,8 +244,11 @@ export function idStatements(db: Database): IdStatements {
     agent: number(`${lanes} AND agent = ?`),
     project: number(`${lanes} AND project = ?`),
   };
+  const answered = [list(answeredBelow(0)), list(answeredBelow(1))];
   return {
     ...made,
+    lastAnswersBelow: (session, root) =>
+      answered.flatMap((ask) => ask(session, root)).sort((a, b) => (a < b ? 1 : -1)),
     sessionTotals: (session) => {
       const [turns, tokens] = totals.row([session]) ?? [];
       return { turns: Number(turns), tokens: Number(tokens) };
