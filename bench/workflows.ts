@@ -18,6 +18,8 @@ const chosen = (process.env['BENCH_SHAPES'] ?? fallback).split(',').map((text): 
   if (shape === 'rows') return rows(Number(count));
   return steps(shape, Number(count), what === 'agent' ? 'agent' : 'script');
 });
+/** How many agents are at work at once: each is a process of its own, and the others wait in line. */
+const turns = 4;
 const probe = ['--expose-gc', '--import', new URL('heap-probe.js', import.meta.url).href];
 const nodeArgs = (process.env['BENCH_NODE_ARGS'] ?? '').split(' ').filter((word) => word !== '');
 
@@ -43,7 +45,8 @@ function place(directory: string, shape: Shape): string {
     writeFileSync(join(directory, name), text);
   }
   const config = join(directory, 'stemma.yaml');
-  writeFileSync(config, 'apiVersion: stemma/v1\nproject: bench\nworkflows: workflows\n');
+  const file = { apiVersion: 'stemma/v1', project: 'bench', workflows: 'workflows', limits: { turns } };
+  writeFileSync(config, JSON.stringify(file));
   return config;
 }
 

@@ -35,11 +35,11 @@ export function retryDelayMs(backoffMs: number, tries: number): number {
 
 /** What all attempts of all messages of the run have used so far, detached work below them included. */
 export function* spentBy(run: Run): Asking<ExecutionUsage | null> {
-  // What a step has used is counted at it: a run may have as many messages as there are rows.
+  // What a step has used is counted at it: a run may have as many messages as there are rows. Without one, all were written by hand.
   const owner = run.ownerId === null ? undefined : yield* ask('execution', run.ownerId);
   if (owner?.budget) return owner.spent;
   let spent: ExecutionUsage | null = null;
-  for (const message of yield* ask('messagesOfRun', run.id))
+  for (const message of yield* ask('messagesOfRun', run.id, Number.MAX_SAFE_INTEGER))
     if (message.spent) spent = addUsage(spent, message.spent);
   return spent;
 }

@@ -122,8 +122,8 @@ export interface Questions {
   dispatchesOf: { args: [leadId: string]; answer: Dispatch[] };
   /** The latest attempt of one message of a run. */
   latestOfRun: { args: [run: RunId, index: number]; answer: Execution | undefined };
-  /** Every attempt of every message of a run, by index and attempt. */
-  messagesOfRun: { args: [run: RunId]; answer: Execution[] };
+  /** The attempts of the messages of a run, by index and attempt: the first ones, since there may be as many as rows. */
+  messagesOfRun: { args: [run: RunId, limit: number]; answer: Execution[] };
   /**
    * What the agent of a session answered last, in the tree of this root or, without one, in all that is closed: the message
    * itself, or a later handling of results.

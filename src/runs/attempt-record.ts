@@ -71,7 +71,7 @@ function* recordOf(
 /** What went to the agent, message by message. */
 function* promptOf(id: ExecutionId): Asking<string | null> {
   const run = yield* ask('runOwnedBy', id);
-  const messages = run ? yield* ask('messagesOfRun', run.id) : [];
+  const messages = run ? yield* ask('messagesOfRun', run.id, mostMessages + 1) : [];
   const parts: string[] = [];
   let length = 0;
   for (const message of messages.slice(0, mostMessages)) {
@@ -83,8 +83,7 @@ function* promptOf(id: ExecutionId): Asking<string | null> {
     length += text.length;
     if (length > longestPrompt) break;
   }
-  if (messages.length > parts.length)
-    parts.push(`(${messages.length - parts.length} more; the transcript has them.)`);
+  if (messages.length > parts.length) parts.push('(There are more; the transcript has them.)');
   return parts.length === 0 ? null : `${parts.join('\n\n').trimEnd()}\n`;
 }
 

@@ -9,6 +9,8 @@ import type { LedgerStore } from '../ledger/store.ts';
 
 /** Most steps that have a line of their own; those that did not succeed come first. */
 const mostSteps = 100;
+/** Of how many messages of a step, at most, it is told what they used. */
+const mostMessages = 10_000;
 /** How long a line of the summary, and the result of the whole, may be; in characters. */
 const longestLine = 300;
 const longestResult = 4_000;
@@ -68,11 +70,11 @@ function* lineOf({ plan, state, reason, tries, currentId }: GraphStep): Asking<s
   return parts.join(', ');
 }
 
-/** What the messages of an agent used that an execution hosts. */
+/** What the messages of an agent used that an execution hosts; of very many what the first ones used. */
 function* usedBy(attempt: Execution): Asking<ExecutionUsage | null> {
   const run = yield* ask('runOwnedBy', attempt.id);
   let used: ExecutionUsage | null = null;
-  for (const message of run ? yield* ask('messagesOfRun', run.id) : [])
+  for (const message of run ? yield* ask('messagesOfRun', run.id, mostMessages) : [])
     if (message.usage) used = addUsage(used, message.usage);
   return used;
 }

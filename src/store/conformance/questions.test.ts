@@ -232,7 +232,8 @@ describe.each(adapters)('questions on $name', ({ open }) => {
   });
 
   it('answers the attempts of the messages of a run, and the latest of one', async () => {
-    expect(await idsOf(answer('messagesOfRun', id.run(3)))).toEqual([16, 15, 14].map(id.execution));
+    expect(await idsOf(answer('messagesOfRun', id.run(3), 9))).toEqual([16, 15, 14].map(id.execution));
+    expect(await idsOf(answer('messagesOfRun', id.run(3), 2))).toEqual([16, 15].map(id.execution));
     expect((await answer('latestOfRun', id.run(3), 0))?.attempt).toBe(2);
     expect(await answer('latestOfRun', id.run(3), 2)).toBeUndefined();
   });

@@ -22,7 +22,7 @@ export function answerOfRuns(state: MemoryState, question: OfRuns): unknown {
     case 'latestOfRun':
       return messagesOf(state, id).findLast((row) => row.runIndex === question.args[1]);
     case 'messagesOfRun':
-      return messagesOf(state, id);
+      return messagesOf(state, id).slice(0, question.args[1]);
     case 'lastAnswer': {
       const [, root] = question.args;
       const answers = [...state.rows('execution').values()].filter(

@@ -141,7 +141,7 @@ export class SqliteAnswers {
       case 'latestOfRun':
         return first(executions.all(ids.latestOfRun(...question.args)));
       case 'messagesOfRun':
-        return executions.all(ids.messagesOfRun(question.args[0]));
+        return executions.all(ids.messagesOfRun(...question.args));
       case 'lastAnswer': {
         const [session, root] = question.args;
         const found = root === null ? ids.lastAnswerOf(session) : ids.lastAnswersBelow(session, root);

@@ -31,7 +31,7 @@ export interface IdStatements {
   runsOf(session: string): Ids;
   runOwnedBy(execution: string): Ids;
   latestOfRun(run: string, index: number): Ids;
-  messagesOfRun(run: string): Ids;
+  messagesOfRun(run: string, limit: number): Ids;
   /** Newest first, at most two. */
   lastAnswersBelow(session: string, root: string): Ids;
   lastAnswerOf(session: string): Ids;
@@ -117,7 +117,7 @@ const lists = {
     ORDER BY attempt DESC LIMIT 1`,
   messagesOfRun: `
     SELECT id FROM executions WHERE run_id = ? AND run_id IS NOT NULL
-    ORDER BY run_index, attempt`,
+    ORDER BY run_index, attempt LIMIT ?`,
   lastAnswerOf: `
     SELECT id FROM executions
     WHERE runs_in = ? AND closed = 1 AND runs_in IS NOT NULL AND kind IN ('message', 'continuation') AND result IS NOT NULL
