@@ -62,10 +62,10 @@ export function runHandlers({ ports }: HandlerContext): HandlersOf<RunNames> {
       if (body.agents !== undefined) checkMayDefineAgents(call.caller);
       return valueOf(await runs.create(body, call));
     },
-    getRun: async ({ parameter }) => {
+    getRun: async ({ parameter, query }) => {
       // A run that a schedule is about to begin has its id before it is there.
       const id = isId('run', parameter) ? parameter : await find(ids, 'run', parameter);
-      return present(await queries.run(id), id);
+      return present(await queries.run(id, query), id);
     },
     cancelRun: async ({ parameter, body, call }) => {
       const id = await find(ids, 'run', parameter);

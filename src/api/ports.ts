@@ -15,7 +15,8 @@ import type {
   SettleBody,
 } from '../contract/requests.ts';
 import type { Scope } from '../contract/route-spec.ts';
-import type { Run } from '../contract/run.ts';
+import type { Run, RunQuery } from '../contract/run.ts';
+import type { StepAttemptQuery, StepAttemptView } from '../contract/step-attempt.ts';
 import type { RunFile } from '../contract/run-file.ts';
 import type {
   ApplyAnswer,
@@ -117,7 +118,8 @@ export interface Queries {
   sessions(filter: ListQuery): Promise<Page<Session>>;
   session(id: SessionId): Promise<Session | undefined>;
   runs(filter: ListQuery): Promise<Page<Run>>;
-  run(id: RunId): Promise<Run | undefined>;
+  /** With some of its messages: those about the one at which it stands, if nothing is said. */
+  run(id: RunId, query?: RunQuery): Promise<Run | undefined>;
 }
 
 /** The kinds of things that are found by id, each with its type of id. */
@@ -260,6 +262,8 @@ export interface WorkflowQueries {
   list(filter: WorkflowsQuery): Promise<Page<Workflow>>;
   /** The workflow that is the program of this execution, with a page of its steps; undefined when it is none. */
   of(id: ExecutionId, query: WorkflowViewQuery): Promise<WorkflowView | undefined>;
+  /** The attempt of a step that this execution is; undefined when it is none. */
+  attempt(id: ExecutionId, query: StepAttemptQuery): Promise<StepAttemptView | undefined>;
   /** Newest first; of the workflow that a name, or `project/name`, means. `NOT_FOUND` is thrown when there never was one. */
   runs(name: string, filter: WorkflowsQuery): Promise<Page<Run>>;
 }

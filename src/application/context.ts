@@ -8,6 +8,7 @@ import type { WorkflowLaunches } from '../launching/workflow-launches.ts';
 import type { TurnLimits } from '../ledger/line.ts';
 import type { Decided, LedgerStore } from '../ledger/store.ts';
 import type { Commits } from '../runs/commits.ts';
+import type { StepTexts } from '../runs/ports.ts';
 import type { Stopping } from '../runs/stopping.ts';
 import type { Records } from '../store/records.ts';
 import type { EventLog, Views } from '../store/views.ts';
@@ -37,6 +38,8 @@ export interface ApplicationContext {
   readonly workspaces: Workspaces;
   readonly workflows: WorkflowSource;
   readonly recordPlaces: RecordPlaces;
+  /** Fills in templates of workflows, to show what was run. */
+  readonly stepTexts: Pick<StepTexts, 'fill'>;
   /** How many turns may run at once. */
   readonly limits: TurnLimits | undefined;
   /** Where a session runs when nobody says. */

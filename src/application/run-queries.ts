@@ -4,7 +4,7 @@ import type { RunId } from '../base/ids.ts';
 import { idAs } from '../base/ids.ts';
 import type { ListQuery, Page } from '../contract/page.ts';
 import { largestLimit } from '../contract/page.ts';
-import { type Run as WireRun, runStates } from '../contract/run.ts';
+import { largestPlaces, listedPlaces, type Run as WireRun, runStates } from '../contract/run.ts';
 import { toInstant } from '../contract/text.ts';
 import { isOpen } from '../ledger/occurrence.ts';
 import { ask } from '../ledger/questions.ts';
@@ -17,6 +17,7 @@ import { largestSteps } from '../contract/workflow.ts';
 import { workflowTitle } from '../workflows/root-plan.ts';
 import { toRun } from './wire-runs.ts';
 import { toWorkflowToCome, toWorkflowView } from './wire-workflow.ts';
+import { aroundGraph } from './around-graph.ts';
 
 /** A run as the wire shows it, with what is read around it. `steps`: how many of a workflow are shown at most. */
 export async function shownRun(
@@ -37,7 +38,7 @@ export async function shownRun(
 
 /** The workflow of a run: its latest attempt, or what it will be. */
 async function workflowOf(
-  { views, recordPlaces }: Pick<ApplicationContext, 'views' | 'recordPlaces'>,
+  { store, views, recordPlaces }: Pick<ApplicationContext, 'store' | 'views' | 'recordPlaces'>,
   { run, messages }: RunWithMessages,
   limit: number,
 ): Promise<WorkflowView | undefined> {
@@ -45,7 +46,9 @@ async function workflowOf(
   if (!work?.workflow) return undefined;
   const latest = messages.findLast(({ runIndex }) => runIndex === 0);
   const found = latest && (await views.graph(latest.id, { from: 0, limit }));
-  const shown = found ? toWorkflowView(found, recordPlaces) : toWorkflowToCome(work.workflow, limit);
+  const shown = found
+    ? toWorkflowView(found, recordPlaces, await aroundGraph(store, found))
+    : toWorkflowToCome(work.workflow, limit);
   const evaluation = scoring?.workflow?.workflow;
   return { ...shown, ...(evaluation === undefined ? {} : { evaluation }) };
 }
@@ -58,8 +61,8 @@ export function createRunQueries(context: ApplicationContext): Pick<Queries, 'ru
       if (asksForOthers(filter, ['project', 'state', 'session'])) return { items: [] };
       return runsPage(context, filter);
     },
-    async run(id) {
-      const row = await views.run(id);
+    async run(id, { from, limit = largestPlaces } = {}) {
+      const row = await views.run(id, { from, limit });
       return row ? shownRun(context, row, largestSteps) : runToCome(context, id);
     },
   };
@@ -120,7 +123,9 @@ export async function runsPage(
   });
   // The run of a background agent is its program, and shown as the agent.
   const own = page.items.filter((row) => row.ownerId === null);
-  const rows = (await Promise.all(own.map((row) => views.run(row.id)))).flatMap((row) => row ?? []);
+  const rows = (await Promise.all(own.map((row) => views.run(row.id, { limit: listedPlaces })))).flatMap(
+    (row) => row ?? [],
+  );
   const all = await Promise.all(rows.map((row) => shownRun(context, row, 0)));
   const fitting = isDerived ? all.filter((row) => row.state === state) : all;
   const items = fitting.slice(0, limit);

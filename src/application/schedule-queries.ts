@@ -12,6 +12,7 @@ import type { Schedule } from '../ledger/schedule.ts';
 import { fullName } from '../ledger/schedule.ts';
 import type { Run } from '../ledger/session.ts';
 import { instantAfter, ruleOf } from '../schedules/timing.ts';
+import { listedPlaces } from '../contract/run.ts';
 import { instantText } from '../schedules/words.ts';
 import type { ApplicationContext } from './context.ts';
 import { asksForOthers, chosen, invalidCursor } from './list-filters.ts';
@@ -28,7 +29,7 @@ export function createScheduleQueries(context: ApplicationContext): ScheduleQuer
   const scheduleOf = (id: ScheduleId): Promise<Schedule | undefined> => store.read(() => ask('schedule', id));
   const shown = async (row: Schedule): Promise<wire.Schedule> => {
     const last = await store.read(() => lastBegunOf(row.id));
-    const found = last && (await views.run(last.id));
+    const found = last && (await views.run(last.id, { limit: listedPlaces }));
     return toSchedule(row, found && (await shownRun(context, found, 0)), clock.now());
   };
   return {

@@ -7,10 +7,10 @@ import { lengthOf, placeOf, plannedAt } from '../ledger/plan.ts';
 import type { Schedule } from '../ledger/schedule.ts';
 import { fullName } from '../ledger/schedule.ts';
 import type { Run, Session } from '../ledger/session.ts';
-import { addUsage } from '../ledger/spending.ts';
 import type { Workspace } from '../ledger/workspace.ts';
 import type { RunWithMessages } from '../store/views.ts';
 import { at, present, toWaiting } from './wire.ts';
+import { cutTo } from './wire-workflow.ts';
 
 /** What a run is shown with: its session, and its schedule if it has one. */
 export interface AroundRun {
@@ -20,12 +20,9 @@ export interface AroundRun {
 }
 
 /** A run with its messages, as the wire shows it. */
-export function toRun(
-  { run, messages }: RunWithMessages,
-  { session, schedule, workspace }: AroundRun,
-): WireRun {
-  const waiting = waitingOf(run, messages, session);
-  const [first, ...rest] = run.budget ? messages.flatMap(({ spent }) => spent ?? []) : [];
+export function toRun(row: RunWithMessages, { session, schedule, workspace }: AroundRun): WireRun {
+  const { run, current, spent } = row;
+  const waiting = waitingOf(run, current, session);
   return {
     id: run.id,
     project: run.project,
@@ -33,7 +30,9 @@ export function toRun(
     state: run.state === 'running' && waiting ? 'waiting' : run.state,
     createdAt: toInstant(run.createdAt),
     next: run.cursor,
-    messages: messagesOf(run, messages),
+    messagesCount: lengthOf(run),
+    messagesClosed: closedOf(row),
+    messages: messagesOf(row),
     ...present({
       sessionId: run.sessionId,
       agent: session?.agent,
@@ -43,7 +42,7 @@ export function toRun(
       currentId: run.currentId,
       workspace: workspace && toWorkspace(workspace),
       budget: run.budget,
-      spent: first && rest.reduce(addUsage, first),
+      spent,
       outcome: run.outcome,
       outcomeCode: run.outcomeCode,
       endedAt: at(run.endedAt),
@@ -51,20 +50,24 @@ export function toRun(
   };
 }
 
-/** How many places of a run are shown, those about the one at which it stands: rows may be many. */
-const shownPlaces = 1_000;
+/** A run goes from place to place, so all before the one at which it stands are closed. */
+function closedOf({ run, current }: RunWithMessages): number {
+  const isAtWork = current !== undefined && !current.closed && (current.runIndex ?? 0) < run.cursor;
+  return run.cursor - (isAtWork ? 1 : 0);
+}
 
-function messagesOf(run: Run, sent: readonly Execution[]): WireRun['messages'] {
+/** How much of a message is shown, in UTF-16 units: with rows the same text comes a thousand times. */
+const longestText = 10_000;
+
+function messagesOf({ run, from, count, messages: sent }: RunWithMessages): WireRun['messages'] {
   const attempts = new Map<number, Execution[]>();
   for (const row of sent) attempts.set(row.runIndex ?? 0, [...(attempts.get(row.runIndex ?? 0) ?? []), row]);
-  const length = lengthOf(run);
-  const from = Math.max(0, Math.min(run.cursor - shownPlaces / 2, length - shownPlaces));
-  return Array.from({ length: Math.min(length, shownPlaces) }, (_, i) => {
+  return Array.from({ length: count }, (_, i) => {
     const index = from + i;
     const { row } = placeOf(run, index);
     return {
       index,
-      text: plannedAt(run, index)?.text ?? '',
+      text: cutTo(plannedAt(run, index)?.text ?? '', longestText),
       attempts: (attempts.get(index) ?? []).map(attemptOf),
       ...(row === null ? {} : { row }),
     };
@@ -94,10 +97,9 @@ function attemptOf(row: Execution): WireRun['messages'][number]['attempts'][numb
  */
 function waitingOf(
   run: Run,
-  messages: readonly Execution[],
+  current: Execution | undefined,
   session: Session | undefined,
 ): WireRun['waiting'] | null {
-  const current = messages.find(({ id }) => id === run.currentId);
   if (run.state === 'ended' || !current) return null;
   if (run.retryAt !== null) return waitingToRetry(run, current, run.retryAt);
   if (current.closed) return null;

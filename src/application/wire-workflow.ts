@@ -9,16 +9,25 @@ import { at, present, toWaiting } from './wire.ts';
 
 /** How much of a result is shown beside its step, in UTF-16 units: all of it is in the execution. */
 const longestResult = 2_000;
-/** Outputs that are longer than this as JSON are not shown beside their step. */
-const longestOutputs = 20_000;
+/** Outputs that are longer than this as JSON are not shown beside their step: there may be a thousand of them. */
+const longestOutputs = 4_000;
 
 /** Where the record of a workflow, and of an attempt of one of its steps, lies. */
-export type RecordPlaces = Pick<RunRecords, 'directory' | 'attemptDirectory'>;
+export type RecordPlaces = Pick<RunRecords, 'directory' | 'attemptDirectory' | 'files'>;
+
+/** What a workflow is shown with. */
+export interface AroundGraph {
+  /** The execution whose program it is. */
+  readonly execution: Execution | undefined;
+  /** Of each step that waits for others, the first of those, by its index. */
+  readonly waitsFor: ReadonlyMap<number, readonly string[]>;
+}
 
 /** A workflow that was launched, with a page of its steps. */
 export function toWorkflowView(
   { graph, steps, attempts, next, total }: GraphView,
   places: RecordPlaces,
+  { execution, waitsFor }: AroundGraph,
 ): WorkflowView {
   const { left, failed } = graph;
   return {
@@ -27,11 +36,18 @@ export function toWorkflowView(
     state: graph.state,
     directory: places.directory(graph.id),
     counts: { total, ended: total - left, failed },
-    steps: steps.map((step) => toStep(step, attempts.get(step.index) ?? [], places)),
+    steps: steps.map((step) => ({
+      ...toStep(step, attempts.get(step.index) ?? [], places),
+      ...present({ waitsFor: waitsFor.get(step.index)?.slice() }),
+    })),
     ...present({
       outcome: graph.outcome,
       outcomeCode: graph.outcomeCode,
       error: graph.error,
+      result: execution?.result === undefined || execution.result === null ? null : cutTo(execution.result),
+      startedAt: at(execution?.startedAt ?? null),
+      endedAt: at(execution?.endedAt ?? null),
+      usage: execution?.spent,
       of: graph.of,
       resumes: graph.resumes,
       evaluation: graph.settings.evaluation?.workflow,
@@ -88,13 +104,18 @@ function toStep(row: GraphStep, attempts: readonly Execution[], places: RecordPl
     ...present({
       reason: row.reason,
       retryAt: at(row.retryAt),
-      result: row.result === null ? null : cut(row.result),
+      result: row.result === null ? null : cutTo(row.result),
       reused: row.reused,
     }),
   };
 }
 
-function toAttempt(step: GraphStep, row: Execution, places: RecordPlaces): WorkflowStep['attempts'][number] {
+/** One attempt of a step. */
+export function toAttempt(
+  step: Pick<GraphStep, 'graphId' | 'plan'>,
+  row: Execution,
+  places: Pick<RecordPlaces, 'attemptDirectory'>,
+): WorkflowStep['attempts'][number] {
   return {
     executionId: row.id,
     attempt: row.attempt,
@@ -111,20 +132,24 @@ function toAttempt(step: GraphStep, row: Execution, places: RecordPlaces): Workf
       waiting: toWaiting(row.waiting),
       error: row.error,
       usage: row.spent ?? row.usage,
+      sessionId: row.runsIn,
     }),
   };
 }
 
-function shownOutputs(outputs: Readonly<Record<string, Json>>): Pick<WorkflowStep, 'outputs' | 'outputsCut'> {
+/** Outputs as far as there is room for them: all, or none. `longest`: as JSON, in UTF-16 units. */
+export function shownOutputs(
+  outputs: Readonly<Record<string, Json>>,
+  longest = longestOutputs,
+): Pick<WorkflowStep, 'outputs' | 'outputsCut'> {
   if (Object.keys(outputs).length === 0) return {};
-  return JSON.stringify(outputs).length > longestOutputs ? { outputsCut: true } : { outputs: { ...outputs } };
+  return JSON.stringify(outputs).length > longest ? { outputsCut: true } : { outputs: { ...outputs } };
 }
 
-function cut(text: string): string {
+/** A text, or its beginning where it is longer than `longest` UTF-16 units; then it ends with `…`. */
+export function cutTo(text: string, longest = longestResult): string {
   // Half of a character would be none.
-  return text.length <= longestResult
-    ? text
-    : `${text.slice(0, longestResult - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return text.length <= longest ? text : `${text.slice(0, longest - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 /** A step that no execution of the tree shows; undefined when one does. */

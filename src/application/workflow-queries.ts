@@ -2,8 +2,13 @@ import type { WorkflowQueries } from '../api/ports.ts';
 import { StemmaError } from '../base/errors.ts';
 import { findNearest } from '../base/nearest.ts';
 import { defaultLimit } from '../contract/page.ts';
-import { largestSteps, type Workflow } from '../contract/workflow.ts';
+import type { ExecutionId } from '../base/ids.ts';
+import { largestSteps, type Workflow, type WorkflowViewQuery } from '../contract/workflow.ts';
+import { ask } from '../ledger/questions.ts';
+import type { StepPage } from '../store/views.ts';
 import type { ListedWorkflow } from '../workflows/port.ts';
+import { aroundGraph } from './around-graph.ts';
+import { attemptView } from './attempt-view.ts';
 import type { ApplicationContext } from './context.ts';
 import { invalidCursor } from './list-filters.ts';
 import { runsPage } from './run-queries.ts';
@@ -12,7 +17,7 @@ import { toWorkflowView } from './wire-workflow.ts';
 
 /** The read side of workflows. */
 export function createWorkflowQueries(context: ApplicationContext): WorkflowQueries {
-  const { workflows, views, recordPlaces } = context;
+  const { store, workflows, views, recordPlaces } = context;
   return {
     async list({ project, cursor, limit = defaultLimit }) {
       const all = (await workflows.list()).filter((one) => project === undefined || one.project === project);
@@ -22,11 +27,11 @@ export function createWorkflowQueries(context: ApplicationContext): WorkflowQuer
       const next = last && behind.length > limit ? { nextCursor: nameOf(last) } : {};
       return { items: items.map(toWorkflow), ...next };
     },
-    async of(id, { cursor, limit = largestSteps }) {
-      if (cursor !== undefined && !/^\d{1,9}$/.test(cursor)) throw invalidCursor(cursor);
-      const found = await views.graph(id, { from: Number(cursor ?? 0), limit });
-      return found && toWorkflowView(found, recordPlaces);
+    async of(id, query) {
+      const found = await views.graph(id, await stepPage(context, id, query));
+      return found && toWorkflowView(found, recordPlaces, await aroundGraph(store, found));
     },
+    attempt: (id, query) => attemptView(context, id, query),
     async runs(name, filter) {
       const [first = '', second] = name.split('/');
       const wanted = second === undefined ? { name: first } : { project: first, name: second };
@@ -39,6 +44,31 @@ export function createWorkflowQueries(context: ApplicationContext): WorkflowQuer
       return page;
     },
   };
+}
+
+/** Which steps are meant. Throws `INVALID_INPUT` for a cursor that there is none, `NOT_FOUND` for a step. */
+async function stepPage(
+  { store }: ApplicationContext,
+  id: ExecutionId,
+  { step, cursor, limit = largestSteps }: WorkflowViewQuery,
+): Promise<StepPage> {
+  if (cursor !== undefined && !/^\d{1,9}$/.test(cursor)) throw invalidCursor(cursor);
+  if (step === undefined) return { from: Number(cursor ?? 0), limit };
+  const found = await store.read(() => ask('graphStepNamed', id, step));
+  if (found) return { from: found.index, limit: 1, isAlone: true };
+  const steps = await store.read(() => ask('graphSteps', id));
+  // What has no steps is told by whoever asks for it.
+  if (steps.length === 0) return { from: 0, limit: 1 };
+  const nearest = findNearest(
+    step,
+    steps.map(({ plan }) => plan.name),
+  );
+  const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
+  throw new StemmaError('NOT_FOUND', `The workflow ${id} has no step "${step}".${hint}`, {
+    id,
+    step,
+    nearest,
+  });
 }
 
 /** Nothing has run of a workflow that there is; of one that there is not, whoever asks mistyped its name. */

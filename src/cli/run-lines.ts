@@ -46,16 +46,15 @@ export function unseenLines({ trees }: Pick<Snapshot, 'trees'>): Line[] {
  * one what it waits for, if it does.
  */
 export function runLines(run: Run, columns: number, now: number): Line[] {
-  const { id, name, state, outcome, outcomeCode, messages, waiting, workflow } = run;
-  const closed = messages.filter((message) => !isToBeSent(run, message) && isClosed(message)).length;
-  const unsent = messages.filter((message) => isToBeSent(run, message)).length;
+  const { id, name, state, outcome, outcomeCode, waiting, workflow } = run;
+  const { total, closed, unsent } = countsOf(run);
   const end = state === 'ended' ? `ended: ${outcome ?? 'closed'}` : state;
   const code = outcomeCode === undefined ? '' : ` (${plainLine(outcomeCode)})`;
   const left = unsent === 0 ? '' : `, ${unsent} ${state === 'ended' ? 'never sent' : 'not sent yet'}`;
   // A run without a name is called so.
   const title = name === undefined || name === 'run' ? `run ${id}` : `run ${plainLine(name)} (${id})`;
-  const done = `${closed} of ${messages.length} messages closed${left}`;
-  const text = `${title} ${end}${code}; ${workflow ? `${stepCountWords(workflow.counts)} ended` : done}.`;
+  const done = `${closed} of ${total} messages closed${left}`;
+  const text = `${title} ${end}${code}; ${workflow ? stepCountWords(workflow.counts) : done}.`;
   return [
     ...wrap(text, columns).map((line) => [span(line, 'strong')]),
     ...(waiting
@@ -71,6 +70,15 @@ function runWaitingWords(waiting: NonNullable<Run['waiting']>, now: number): str
   const left = until === undefined ? '' : `, ${formatDuration(Math.max(0, Date.parse(until) - now))} left`;
   const when = until === undefined ? '' : ` (until ${until})`;
   return `waits for ${what} ${lasts}${left}${when}${text === undefined ? '' : `: ${plainLine(text)}`}`;
+}
+
+/** How many messages there are, and how far they are: of very many only some are here. */
+function countsOf(run: Run): { readonly total: number; readonly closed: number; readonly unsent: number } {
+  const { messages, messagesCount: total = messages.length, messagesClosed = 0, next = 0 } = run;
+  if (total > messages.length) return { total, closed: messagesClosed, unsent: Math.max(0, total - next) };
+  const unsent = messages.filter((message) => isToBeSent(run, message)).length;
+  const closed = messages.filter((message) => !isToBeSent(run, message) && isClosed(message)).length;
+  return { total, closed, unsent };
 }
 
 type RunMessage = Run['messages'][number];

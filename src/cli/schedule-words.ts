@@ -114,8 +114,10 @@ export function occurrenceCell({ state }: Pick<Occurrence, 'state'>): Span {
 }
 
 /** How much of a run is done: its messages, or the steps of its workflow. */
-export function doneWords({ messages, workflow }: Run): string {
+export function doneWords(run: Run): string {
+  const { messages, messagesCount = messages.length, messagesClosed = 0, workflow } = run;
   if (workflow) return stepCountWords(workflow.counts);
+  if (messagesCount > messages.length) return `${messagesClosed} of ${messagesCount}`;
   const closed = messages.filter(({ attempts }) => attempts.at(-1)?.closed === true).length;
   return `${closed} of ${messages.length}`;
 }

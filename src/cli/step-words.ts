@@ -5,9 +5,9 @@ import { type Span, span, type Tone } from './line.ts';
 import { plainLine } from './text.ts';
 import { shortId, type Signs } from './tree-words.ts';
 
-/** `3 of 5 steps`, `5 of 5 steps, 1 failed`. */
+/** `3 of 5 steps ended`, `5 of 5 steps ended, 1 failed`. */
 export function stepCountWords({ total, ended, failed }: WorkflowView['counts']): string {
-  return `${ended} of ${total} steps${failed === 0 ? '' : `, ${failed} failed`}`;
+  return `${ended} of ${total} steps ended${failed === 0 ? '' : `, ${failed} failed`}`;
 }
 
 type ShownStep = Pick<TreeStep, 'state' | 'reason' | 'retryAt' | 'tries' | 'reused'>;

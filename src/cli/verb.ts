@@ -60,8 +60,8 @@ export function defined<T extends Record<string, unknown>>(
 }
 
 /** `--limit` of a verb that lists. */
-export function limitOption(): Option {
-  return new Option('--limit <n>', 'how many at most').argParser(wholeNumber(1, 500));
+export function limitOption(largest = 500): Option {
+  return new Option('--limit <n>', 'how many at most').argParser(wholeNumber(1, largest));
 }
 
 /** `--cursor` of a verb that lists. */

@@ -74,6 +74,7 @@ const failed = (id: string): WorkflowView => ({
   outcome: 'failed',
   outcomeCode: 'STEP_FAILED',
   directory: '/data/records/x',
+  usage: { inputTokens: 1_200, usd: 0.3 },
   counts: { total: 3, ended: 3, failed: 1 },
   steps: [
     step({
@@ -192,19 +193,27 @@ describe('workflows', () => {
     addRun(id, view);
     edge.ledger.workflows.views.set(root.id, view);
     const runs = await stemma('workflow', 'runs', 'nightly');
-    expect(runs.out).toMatch(new RegExp(`${id}.* eu +failed \\(STEP_FAILED\\) +3 of 3 steps, 1 failed +12s`));
+    expect(runs.out).toMatch(
+      new RegExp(`${id}.* eu +failed \\(STEP_FAILED\\) +3 of 3 steps ended, 1 failed +12s`),
+    );
     expect((await stemma('workflow', 'runs', 'other')).code).toBe(3);
     const { out } = await stemma('workflow', 'show', id);
     const lines = out.split('\n');
     expect(lines[0]).toBe(
-      `shop/nightly (eu): failed (STEP_FAILED); 3 of 3 steps, 1 failed ended; ${root.id}`,
+      `shop/nightly (eu): failed (STEP_FAILED); 3 of 3 steps ended, 1 failed; used 1.2k tokens, $0.30; ${root.id}`,
     );
     expect(lines[1]).toBe('record: /data/records/x');
-    expect(out).toMatch(/fetch +script +✗ failed +2 +12s +exit code 3: no such host/);
-    expect(out).toMatch(/fix +agent +⊘ skipped +a step that it needs failed/);
+    expect(lines.slice(2, 8)).toEqual([
+      '✗ fetch script · failed: SCRIPT_FAILED',
+      `    attempt 1: failed · 12s · ${root.id}`,
+      '      SCRIPT_FAILED: exit code 3: no such host',
+      `    attempt 2: failed · 12s · ${root.id}`,
+      '      SCRIPT_FAILED: exit code 3: no such host',
+      '⊘ fix agent · skipped: a step that it needs failed, or was skipped',
+    ]);
     expect(JSON.parse((await stemma('workflow', 'show', root.id, '--json')).out)).toEqual(view);
     const why = await stemma('why', id);
-    expect(why.out).toContain('ended: failed (STEP_FAILED); 3 of 3 steps, 1 failed ended.');
+    expect(why.out).toContain('ended: failed (STEP_FAILED); 3 of 3 steps ended, 1 failed.');
   });
 });
 

@@ -97,7 +97,7 @@ export const execution = z
     }),
     spent: usage.optional().meta({
       description:
-        'Of a root, or a message with a budget: what was used at and below it, background agents included.',
+        'Of a root, a workflow, a step, or a message with a budget: what was used at and below it, background agents included.',
     }),
     budget: budget.optional(),
   })

@@ -5,7 +5,7 @@ import { listQuery, pageOf } from './page.ts';
 import * as requests from './requests.ts';
 import { at, get, post, type RouteSpec } from './route-spec.ts';
 import { runFile } from './run-file.ts';
-import { run } from './run.ts';
+import { run, runQuery } from './run.ts';
 import { rerunBody } from './schedule.ts';
 import { scheduleRoutes } from './schedule-routes.ts';
 import { agentCheck, agentView, session, transcriptItem } from './session.ts';
@@ -198,7 +198,7 @@ const otherRoutes = {
     answer: requests.runAnswer,
     launches: true,
   },
-  getRun: { ...get, path: at('/runs/:id'), summary: 'One run', answer: run },
+  getRun: { ...get, path: at('/runs/:id'), summary: 'One run', query: runQuery, answer: run },
   cancelRun: {
     ...post,
     path: at('/runs/:id/cancel'),

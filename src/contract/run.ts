@@ -1,9 +1,23 @@
 import { z } from 'zod';
 import { budget } from './budget.ts';
 import { executionState, outcome, usage, waiting } from './execution.ts';
+import { queryNumber } from './page.ts';
 import { instant } from './text.ts';
 import { workflowView } from './workflow.ts';
 import { workspaceMode } from './workspace-mode.ts';
+
+/** How many messages of one run are shown at most, and if not said; and of each run in a list. */
+export const largestPlaces = 1_000;
+export const listedPlaces = 100;
+
+export const runQuery = z.strictObject({
+  from: queryNumber(0, 100_000_000).optional().meta({
+    description: 'The index of the first message. Default: those about the one at which it stands.',
+  }),
+  limit: queryNumber(1, largestPlaces).optional(),
+});
+/** Which messages of a run. */
+export type RunQuery = z.infer<typeof runQuery>;
 
 /** Where a run is. `waiting`: nothing is done for it, and `waiting` says why and until when. */
 export const runStates = ['waiting', 'running', 'ended'] as const;
@@ -73,14 +87,21 @@ export const run = z
       description:
         'Of a run of a workflow: its steps. Its messages are then the workflow, and the evaluation that follows it.',
     }),
-    messages: z.array(
-      z.object({
-        index: z.number(),
-        text: z.string(),
-        attempts: z.array(runAttempt),
-        row: z.number().optional().meta({ description: 'The row that it is for, from 0.' }),
+    messagesCount: z.number().optional().meta({ description: 'How many messages there are.' }),
+    messagesClosed: z.number().optional().meta({ description: 'How many of them are closed.' }),
+    messages: z
+      .array(
+        z.object({
+          index: z.number(),
+          text: z.string(),
+          attempts: z.array(runAttempt),
+          row: z.number().optional().meta({ description: 'The row that it is for, from 0.' }),
+        }),
+      )
+      .meta({
+        description:
+          'In order; of very many those about the one at which it stands. GET /runs/:id?from=INDEX&limit= shows others.',
       }),
-    ),
   })
   .meta({ id: 'Run', description: 'One execution of a message sequence, or of a workflow.' });
 /** One execution of a message sequence, or of a workflow. */

@@ -2,6 +2,7 @@ import { pageOf } from './page.ts';
 import { runAnswer } from './requests.ts';
 import { at, get, post, type RouteSpec } from './route-spec.ts';
 import { run } from './run.ts';
+import { stepAttemptQuery, stepAttemptView } from './step-attempt.ts';
 import * as workflows from './workflow.ts';
 
 /** The routes of workflows. A workflow is named as a schedule is: alone, or as `project/name`. */
@@ -38,5 +39,14 @@ export const workflowRoutes = {
     also: ['execution', 'session'],
     query: workflows.workflowViewQuery,
     answer: workflows.workflowView,
+  },
+  getStepAttempt: {
+    ...get,
+    path: at('/executions/:id/attempt'),
+    summary:
+      'The attempt of a step that this execution is: what it was told, what came of it, and its record',
+    also: ['execution', 'session'],
+    query: stepAttemptQuery,
+    answer: stepAttemptView,
   },
 } as const satisfies Record<string, RouteSpec>;

@@ -1,30 +1,14 @@
 import { z } from 'zod';
 import { budget } from './budget.ts';
 import { durationMs } from './durations.ts';
-import { executionState, outcome, usage, waiting } from './execution.ts';
+import { outcome, usage } from './execution.ts';
 import { cursorText, largestLimit, queryNumber } from './page.ts';
 import { retryInput } from './sequence.ts';
+import { stepAttempt } from './step-attempt.ts';
 import { stepReason, stepState, stepType } from './step.ts';
 import { directoryPath, instant, nameText, textOf } from './text.ts';
+import { wordName } from './workflow-parts.ts';
 import { workspaceMode } from './workspace-mode.ts';
-
-const stepAttempt = z
-  .object({
-    executionId: z.string(),
-    attempt: z.number(),
-    state: executionState,
-    closed: z.boolean(),
-    startedAt: instant.optional(),
-    endedAt: instant.optional(),
-    waiting: waiting.optional(),
-    error: z.object({ code: z.string(), message: z.string() }).optional(),
-    usage: usage.optional().meta({ description: 'What was used at and below it.' }),
-    directory: z
-      .string()
-      .optional()
-      .meta({ description: 'Where its prompt, its transcript and its outputs are kept.' }),
-  })
-  .meta({ id: 'StepAttempt', description: 'One try of a step: an execution below that of the workflow.' });
 
 export const workflowStep = z
   .object({
@@ -32,6 +16,10 @@ export const workflowStep = z
     name: z.string(),
     type: stepType,
     needs: z.array(z.string()),
+    waitsFor: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'The first of the steps that it needs and that have not ended.' }),
     state: stepState,
     reason: stepReason.optional(),
     retryAt: instant.optional().meta({ description: 'When it is tried again.' }),
@@ -69,6 +57,10 @@ export const workflowView = z
     outcome: outcome.optional(),
     outcomeCode: z.string().optional(),
     error: z.object({ code: z.string(), message: z.string() }).optional(),
+    result: z.string().optional().meta({ description: 'Its summary, and what it gives.' }),
+    startedAt: instant.optional(),
+    endedAt: instant.optional(),
+    usage: usage.optional().meta({ description: 'What was used at and below it.' }),
     of: z.string().optional().meta({ description: 'The execution that it evaluates.' }),
     resumes: z
       .string()
@@ -95,6 +87,7 @@ export type WorkflowView = z.infer<typeof workflowView>;
 export const largestSteps = 1_000;
 
 export const workflowViewQuery = z.strictObject({
+  step: wordName.optional().meta({ description: 'This step alone.' }),
   cursor: cursorText.optional(),
   limit: queryNumber(1, largestSteps).optional(),
 });

@@ -43,8 +43,8 @@ export interface Counted {
 
 /**
  * Counts what a turn has used since it was told last: once, on its primary owner, as nobody knows for which of its owners
- * the agent worked. In the same decision it is added to what is spent above: at the root, and at each message with a
- * budget on the way. The caller writes the answer to the owner's row, since it may be settling it. Undefined: nothing new.
+ * the agent worked. In the same decision it is added to what is spent above: at the root, and at each workflow, step and
+ * message with a budget on the way. The caller writes the answer to the owner's row, since it may be settling it. Undefined: nothing new.
  */
 export function* countUsage(
   draft: Draft,
@@ -84,12 +84,18 @@ export function* alarmUntold(
 function* spend(draft: Draft, row: Execution, more: ExecutionUsage): Asking<void> {
   let above: Execution | undefined = row;
   while (above) {
-    if (above.parentId === null || above.budget !== null) {
+    if (isCounted(above)) {
       draft.add({ do: 'spend', id: above.id, by: more });
       overspend(draft, above, addUsage(above.spent, more));
     }
     above = above.parentId === null ? undefined : yield* ask('execution', above.parentId);
   }
+}
+
+/** Whether it counts what is used at and below it. Of a step people ask what it cost, so it and its workflow always do. */
+function isCounted({ parentId, budget, kind }: Execution): boolean {
+  const isOfWorkflow = kind === 'workflow' || kind === 'evaluation' || kind === 'step';
+  return parentId === null || budget !== null || isOfWorkflow;
 }
 
 /**

@@ -197,6 +197,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     workspaces,
     workflows,
     recordPlaces: runRecords,
+    stepTexts: runs.steps.texts,
     limits: parts.limits,
     defaultCwd: process.cwd(),
   };

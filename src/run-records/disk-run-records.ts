@@ -1,8 +1,9 @@
-import { extname, join } from 'node:path';
+import { readdir, stat } from 'node:fs/promises';
+import { extname, join, relative } from 'node:path';
 import type { ExecutionId, SessionId } from '../base/ids.ts';
 import type { Json } from '../base/json.ts';
 import { inZone } from '../base/zoned-time.ts';
-import type { AttemptPlace, AttemptRecord, FoundFile, RunRecords } from '../runs/step-ports.ts';
+import type { AttemptPlace, AttemptRecord, FoundFile, KeptFile, RunRecords } from '../runs/step-ports.ts';
 import type { Records, TranscriptItem } from '../store/records.ts';
 import { copyOnce, writeOnce } from './immutable-file.ts';
 
@@ -20,6 +21,8 @@ export interface DiskRecordsOptions {
 const mostItems = 100_000;
 const longestTranscript = 64_000_000;
 const pageItems = 500;
+/** How many files of an attempt are listed. */
+const mostFiles = 200;
 /** The largest file that a copy is made of, in bytes. */
 const largestCopy = 256_000_000;
 /** How long the name of a step or of an output may be in a path. */
@@ -47,6 +50,7 @@ export function diskRunRecords(options: DiskRecordsOptions): RunRecords {
   return {
     directory,
     attemptDirectory,
+    files: (place) => filesIn(attemptDirectory(place)),
     async begin(workflowId, { workflow, inputs }) {
       await json(join(directory(workflowId), 'workflow.json'), workflow);
       await json(join(directory(workflowId), 'inputs.json'), inputs);
@@ -73,6 +77,20 @@ export function diskRunRecords(options: DiskRecordsOptions): RunRecords {
       await json(join(directory(workflowId), 'result.json'), result);
     },
   };
+}
+
+/** Files that are whole: what is being written has a name of its own. A directory that cannot be read is empty. */
+async function filesIn(directory: string): Promise<KeptFile[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
+  const whole = entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.'));
+  const paths = whole.map((entry) => join(entry.parentPath, entry.name)).sort();
+  const sizes = await Promise.all(
+    paths.slice(0, mostFiles).map(async (path) => {
+      const found = await stat(path).catch(() => undefined);
+      return found && { path: relative(directory, path), bytes: found.size };
+    }),
+  );
+  return sizes.filter((found) => found !== undefined);
 }
 
 async function writeTranscript(

@@ -4,12 +4,12 @@ import { inZone } from '../base/zoned-time.ts';
 import type { Execution } from '../ledger/execution.ts';
 import { outcomeOf } from '../ledger/execution.ts';
 import { outputsOfRun } from '../ledger/gate.ts';
-import type { Graph } from '../ledger/graph.ts';
+import type { Graph, GraphStep } from '../ledger/graph.ts';
 import type { Asking } from '../ledger/questions.ts';
 import { ask } from '../ledger/questions.ts';
 import type { StepPlan } from '../ledger/step-plan.ts';
 import { placeOfAttempt } from './outputs.ts';
-import type { RunsContext } from './ports.ts';
+import type { RunsContext, StepTexts } from './ports.ts';
 import type { AttemptPlace, AttemptRecord } from './step-ports.ts';
 
 /** How many messages of a sequence are told in the prompt of its record, and how long that is at most, in UTF-16 units. */
@@ -25,7 +25,10 @@ export async function recordAttempt(
   id: ExecutionId,
 ): Promise<void> {
   const known = await store.read(() => recordOf(id));
-  if (known) await steps.records.writeAttempt(known.place, known.record);
+  if (!known) return;
+  const { place, graph, plan, record } = known;
+  const said = graph && plan && (await saidByStep(steps, graph, plan));
+  await steps.records.writeAttempt(place, { ...record, prompt: record.prompt ?? said ?? null });
 }
 
 /** Writes what a workflow was asked to do, and what it came to: before it settles, so that whoever is told finds it there. */
@@ -50,9 +53,14 @@ export async function recordEnd(
   await steps.records.end(id, { ...about, ...end, steps: rows });
 }
 
-function* recordOf(
-  id: ExecutionId,
-): Asking<{ readonly place: AttemptPlace; readonly record: AttemptRecord } | undefined> {
+interface Recorded {
+  readonly place: AttemptPlace;
+  readonly graph: Graph | undefined;
+  readonly plan: StepPlan | undefined;
+  readonly record: AttemptRecord;
+}
+
+function* recordOf(id: ExecutionId): Asking<Recorded | undefined> {
   const row = yield* ask('execution', id);
   const place = row && (yield* placeOfAttempt(row));
   if (!row || !place) return undefined;
@@ -60,12 +68,20 @@ function* recordOf(
   const isAgent = row.runsIn !== null;
   const answer =
     row.result === null ? null : ({ by: isAgent ? 'agent' : 'script', text: row.result } as const);
-  const prompt = isAgent ? yield* promptOf(id) : commandOf(step?.plan);
-  const outputs = step?.currentId === id ? (step.programEnd?.outputs ?? step.outputs) : {};
-  const run = isAgent ? yield* ask('runOwnedBy', id) : undefined;
-  const left = run ? yield* outputsOfRun(run) : outputs;
-  const record = { prompt, answer, sessionId: row.runsIn, outputs: left, result: resultOf(row) };
-  return { place, record };
+  const prompt = isAgent ? yield* promptOf(id) : null;
+  const outputs = yield* leftByAttempt(row, step);
+  const record = { prompt, answer, sessionId: row.runsIn, outputs, result: resultOf(row) };
+  return { place, graph: yield* ask('graph', place.workflowId), plan: step?.plan, record };
+}
+
+/** The outputs of an attempt, as far as it has them. */
+export function* leftByAttempt(
+  row: Execution,
+  step: GraphStep | undefined,
+): Asking<Readonly<Record<string, Json>>> {
+  const run = row.runsIn === null ? undefined : yield* ask('runOwnedBy', row.id);
+  if (run) return yield* outputsOfRun(run);
+  return step?.currentId === row.id ? (step.programEnd?.outputs ?? step.outputs) : {};
 }
 
 /** What went to the agent, message by message. */
@@ -87,11 +103,24 @@ function* promptOf(id: ExecutionId): Asking<string | null> {
   return parts.length === 0 ? null : `${parts.join('\n\n').trimEnd()}\n`;
 }
 
-function commandOf(plan: StepPlan | undefined): string | null {
-  const does = plan?.does;
-  if (does?.type === 'human') return does.question;
-  if (does?.type !== 'script') return null;
-  return typeof does.run === 'string' ? does.run : does.run.join('\n');
+/**
+ * The command of a script, a line for each of its arguments, or the question of a step that asks. Templates are filled in, but not
+ * those of the environment: they may be secrets. What cannot be filled in stays a template. Null: it says neither.
+ */
+export async function saidByStep(
+  { texts }: { readonly texts: Pick<StepTexts, 'fill'> },
+  graph: Graph,
+  { does }: Pick<StepPlan, 'does'>,
+): Promise<string | null> {
+  const filled = async (text: string): Promise<string> => {
+    const said = /\{\{\s*env\./.test(text) ? undefined : await texts.fill(graph, text);
+    return said?.ok ? said.text : text;
+  };
+  if (does.type === 'human') return filled(does.question);
+  if (does.type !== 'script') return null;
+  // What a shell reads has no templates.
+  if (typeof does.run === 'string') return does.run;
+  return (await Promise.all(does.run.map(filled))).join('\n');
 }
 
 function resultOf(row: Execution): Json {

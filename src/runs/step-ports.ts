@@ -21,6 +21,12 @@ export interface FoundFile {
   readonly bytes: number;
 }
 
+/** A file of a record. `path`: within the directory of its attempt. */
+export interface KeptFile {
+  readonly path: string;
+  readonly bytes: number;
+}
+
 /** What is known of a step that may have left its outputs behind. */
 export interface LeftBehind {
   readonly outputs: Readonly<Record<string, OutputPlan>>;
@@ -74,6 +80,8 @@ export interface RunRecords {
   directory(workflowId: ExecutionId): string;
   /** Where that of an attempt is. */
   attemptDirectory(place: AttemptPlace): string;
+  /** What is kept of an attempt now, by path within its directory; of very many the first ones. */
+  files(place: AttemptPlace): Promise<KeptFile[]>;
   /** What it was asked to do, as it was then. */
   begin(workflowId: ExecutionId, what: { readonly workflow: Json; readonly inputs: Json }): Promise<void>;
   /** Copies a file that a step left behind, and answers where the copy is; without one, where the file is. */

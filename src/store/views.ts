@@ -8,12 +8,13 @@ import type {
   SteerId,
   TurnId,
 } from '../base/ids.ts';
-import type { Execution, ExecutionKind, ExecutionState } from '../ledger/execution.ts';
+import type { Execution, ExecutionKind, ExecutionState, ExecutionUsage } from '../ledger/execution.ts';
 import type { Graph, GraphStep, StepRef } from '../ledger/graph.ts';
 import type { Notice, NoticeState } from '../ledger/notice.ts';
 import type { Dispatch, DispatchState, Notification, Transition } from '../ledger/notification.ts';
 import type { Occurrence, OccurrenceState } from '../ledger/occurrence.ts';
 import type { Schedule, ScheduleOrigin, ScheduleState } from '../ledger/schedule.ts';
+import { lengthOf } from '../ledger/plan.ts';
 import type { Input, Run, Session, SessionState } from '../ledger/session.ts';
 import type { StoredEvent } from '../ledger/store.ts';
 import type { Steer, Turn } from '../ledger/turn.ts';
@@ -33,8 +34,8 @@ export interface Views {
   /** Roots that are not closed, with what is open below each; unlike all other lists, the oldest first. */
   liveRoots(place: Paging): Promise<Page<LiveRoot>>;
   runs(filter: RunFilter): Promise<Page<Run>>;
-  /** A run with the executions of its messages, by index and attempt. */
-  run(id: RunId): Promise<RunWithMessages | undefined>;
+  /** A run with what was sent at some of its places, by index and attempt. */
+  run(id: RunId, places: RunPlaces): Promise<RunWithMessages | undefined>;
   /** A workflow with a page of its steps and the attempts at each; undefined when this execution has no steps. */
   graph(id: ExecutionId, page: StepPage): Promise<GraphView | undefined>;
   /** By project and name. */
@@ -120,6 +121,8 @@ export interface RunFilter extends Paging {
 export interface StepPage {
   readonly from: number;
   readonly limit: number;
+  /** One step was asked for: what is behind it is not told. */
+  readonly isAlone?: boolean;
 }
 
 /** A workflow with some of its steps, by index. `next`: the index of the step behind them, if there is one. */
@@ -205,9 +208,35 @@ export interface LiveRoot {
   readonly openNotices: number;
 }
 
+/** Which places of a run: so many from this index on; without one, those about the place at which it stands. */
+export interface RunPlaces {
+  readonly from?: number | undefined;
+  readonly limit: number;
+}
+
+/** A run with some of its places: a sequence may have many thousands. */
 export interface RunWithMessages {
   readonly run: Run;
+  /** The index of the first place that was looked at, and how many were. */
+  readonly from: number;
+  readonly count: number;
+  /** What was sent there, by index and attempt. */
   readonly messages: Execution[];
+  /** That at which it stands, wherever its place is. */
+  readonly current: Execution | undefined;
+  /** What all that it has sent has used, where it has a budget. */
+  readonly spent: ExecutionUsage | null;
+}
+
+/** The places of a run that are meant. */
+export function placesOf(
+  run: Run,
+  { from, limit }: RunPlaces,
+): { readonly from: number; readonly count: number } {
+  const length = lengthOf(run);
+  const about = Math.max(0, Math.min(run.cursor - Math.floor(limit / 2), length - limit));
+  const first = Math.min(from ?? about, length);
+  return { from: first, count: Math.min(limit, length - first) };
 }
 
 export interface EventFilter {

@@ -3,6 +3,7 @@ import { Bench } from './bench.ts';
 import { scenarios } from './scenario.ts';
 import { worker } from './worker.ts';
 import { workflowRunCases } from './workflow-runs.cases.ts';
+import { workflowShownCases } from './workflow-shown.cases.ts';
 
 /* One server serves all of it at the same time, each in a place of its own. */
 
@@ -15,3 +16,4 @@ beforeAll(async () => {
 afterAll(() => bench.close(), 180_000);
 
 describe.concurrent('workflows', () => workflowRunCases(scenarios(() => bench)));
+describe.concurrent('workflows', () => workflowShownCases(scenarios(() => bench)));

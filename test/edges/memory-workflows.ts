@@ -3,6 +3,7 @@ import type { RunId } from '../../src/base/ids.ts';
 import type { Answer, Call, WorkflowCommands, WorkflowQueries } from '../../src/api/ports.ts';
 import type { Page } from '../../src/contract/page.ts';
 import type { Run } from '../../src/contract/run.ts';
+import type { StepAttemptView } from '../../src/contract/step-attempt.ts';
 import type { Workflow, WorkflowRunBody, WorkflowView } from '../../src/contract/workflow.ts';
 import type { MemoryLedger } from './memory-ledger.ts';
 
@@ -10,6 +11,7 @@ import type { MemoryLedger } from './memory-ledger.ts';
 export class MemoryWorkflows implements WorkflowQueries, WorkflowCommands {
   readonly listed: Workflow[] = [];
   readonly views = new Map<string, WorkflowView>();
+  readonly attempts = new Map<string, StepAttemptView>();
   /** The run that the next one that is begun is. */
   next: RunId | undefined;
   readonly #ledger: MemoryLedger;
@@ -21,6 +23,7 @@ export class MemoryWorkflows implements WorkflowQueries, WorkflowCommands {
   forget(): void {
     this.listed.length = 0;
     this.views.clear();
+    this.attempts.clear();
     this.next = undefined;
   }
 
@@ -30,6 +33,10 @@ export class MemoryWorkflows implements WorkflowQueries, WorkflowCommands {
 
   async of(id: string): Promise<WorkflowView | undefined> {
     return this.views.get(id);
+  }
+
+  async attempt(id: string): Promise<StepAttemptView | undefined> {
+    return this.attempts.get(id);
   }
 
   async runs(name: string): Promise<Page<Run>> {

@@ -4,6 +4,7 @@ import type { RunRecords } from '../../src/runs/step-ports.ts';
 export const noRecords: RunRecords = {
   directory: (id) => `/records/${id}`,
   attemptDirectory: ({ workflowId, step, attempt }) => `/records/${workflowId}/steps/${step}/${attempt}`,
+  files: async () => [],
   begin: async () => undefined,
   keepFile: async (_place, _name, file) => file.path,
   writeAttempt: async () => undefined,

@@ -1,13 +1,12 @@
 import type { StemmaClient } from '../../client/stemma-client.ts';
 import type { Run } from '../../contract/run.ts';
-import type { Workflow, WorkflowStep, WorkflowView } from '../../contract/workflow.ts';
+import type { Workflow } from '../../contract/workflow.ts';
 import type { CliContext } from '../context.ts';
 import { formatDuration } from '../durations.ts';
 import { exitCodes } from '../exit.ts';
 import { reportEnd, showLive } from '../live-view.ts';
 import { doneWords, runCell } from '../schedule-words.ts';
-import { questionOf, signOfStep, stepCountWords, stepStateWords } from '../step-words.ts';
-import { type Cell, printPage, tableLines } from '../table.ts';
+import { type Cell, printPage } from '../table.ts';
 import { plainLine } from '../text.ts';
 import {
   defined,
@@ -21,8 +20,9 @@ import {
 } from '../verb.ts';
 import { inputsOf } from '../workflow-inputs.ts';
 import { addWorkflowCheck } from './workflow-check.ts';
+import { addWorkflowShow } from './workflow-show.ts';
 
-/** `stemma workflow ls | check | run | runs | show`. */
+/** `stemma workflow ls | check | run | runs | show`: the last one has a file of its own. */
 export function addWorkflowVerbs({ program, verb }: Registrar): void {
   const group = program
     .command('workflow')
@@ -31,6 +31,8 @@ export function addWorkflowVerbs({ program, verb }: Registrar): void {
     .command('ls')
     .description('list the workflows of the server, with their steps, groups and inputs')
     .option('--project <name>', 'only those of this project')
+    .addOption(limitOption())
+    .addOption(cursorOption())
     .action(verb(list));
   addWorkflowCheck(group, { verb });
   group
@@ -49,11 +51,7 @@ export function addWorkflowVerbs({ program, verb }: Registrar): void {
     .addOption(limitOption())
     .addOption(cursorOption())
     .action(verb(runs));
-  group
-    .command('show')
-    .description('the steps of a workflow that was run: where each is, why, and where its record lies')
-    .argument('<id>', 'a run, or the execution of a workflow; the beginning of an id is enough')
-    .action(verb(show));
+  addWorkflowShow(group, { verb });
 }
 
 function collected(text: string, before: string[] = []): string[] {
@@ -63,7 +61,11 @@ function collected(text: string, before: string[] = []): string[] {
 async function list(context: CliContext, _args: readonly unknown[], options: Options): Promise<number> {
   const client = await context.connect();
   const page = await client.call('listWorkflows', {
-    query: defined({ project: textOf(options['project']) }),
+    query: defined({
+      project: textOf(options['project']),
+      limit: numberOf(options['limit']),
+      cursor: textOf(options['cursor']),
+    }),
   });
   const heading = ['NAME', 'STEPS', 'GROUPS', 'INPUTS', 'WHAT IT DOES'];
   const empty = 'There is no workflow. Write one into workflows/NAME.yaml, beside stemma.yaml.';
@@ -128,68 +130,4 @@ function runRow(item: Run, now: number): Cell[] {
   const took =
     began === undefined || endedAt === undefined ? '' : formatDuration(Date.parse(endedAt) - began);
   return [id, ago, plainLine(workflow?.group ?? ''), runCell(item), doneWords(item), took];
-}
-
-async function show(context: CliContext, args: readonly unknown[]): Promise<number> {
-  const client = await context.connect();
-  const id = requiredText(args[0], 'id');
-  const view = id.startsWith('run_')
-    ? (await client.call('getRun', { id })).workflow
-    : await client.call('getWorkflowOf', { id });
-  if (context.isJson) {
-    context.document(view ?? null);
-    return view ? exitCodes.ok : exitCodes.notFound;
-  }
-  if (!view) {
-    context.talk(`${id} is no run of a workflow; stemma tree ${id} shows what it is.`);
-    return exitCodes.notFound;
-  }
-  for (const line of headLines(view)) context.data(line);
-  const rows = view.steps.map((step) => stepRow(context, step));
-  context.lines(tableLines(['STEP', 'TYPE', 'STATE', 'TRIES', 'TOOK', 'WHY'], rows, context.style().columns));
-  if (view.nextCursor !== undefined)
-    context.talk(`There are more steps: GET /executions/ID/workflow?cursor=${view.nextCursor}`);
-  return exitCodes.ok;
-}
-
-function headLines(view: WorkflowView): string[] {
-  const { name, group, state = 'not begun', outcome, outcomeCode, counts, directory, executionId } = view;
-  const code = outcomeCode === undefined ? '' : ` (${plainLine(outcomeCode)})`;
-  const title = group === undefined ? name : `${name} (${group})`;
-  const head = `${plainLine(title)}: ${outcome ?? state}${code}; ${stepCountWords(counts)} ended`;
-  return [
-    executionId === undefined ? head : `${head}; ${executionId}`,
-    ...(directory === undefined ? [] : [`record: ${plainLine(directory)}`]),
-  ];
-}
-
-function stepRow(context: CliContext, step: WorkflowStep): Cell[] {
-  const { name, type, state, tries, attempts } = step;
-  const now = context.deps.clock.now();
-  const sign = signOfStep(step, context.signs);
-  return [
-    plainLine(name),
-    type,
-    { ...sign, text: `${sign.text} ${state}` },
-    tries === 0 ? '' : String(tries),
-    tookWords(attempts.at(-1), now),
-    whyWords(step, now),
-  ];
-}
-
-function tookWords(attempt: WorkflowStep['attempts'][number] | undefined, now: number): string {
-  if (attempt?.startedAt === undefined) return '';
-  const end = attempt.endedAt === undefined ? now : Date.parse(attempt.endedAt);
-  return formatDuration(end - Date.parse(attempt.startedAt));
-}
-
-function whyWords(step: WorkflowStep, now: number): string {
-  const asking = questionOf(step);
-  if (asking?.waiting)
-    return `asks: ${plainLine(asking.waiting.text ?? '')} (stemma answer ${asking.executionId})`;
-  const error = step.attempts.at(-1)?.error;
-  const words = stepStateWords(step, now);
-  const why = words === step.state ? '' : words.replace(`${step.state}: `, '');
-  if (step.state === 'failed' && error) return plainLine(error.message);
-  return why;
 }

@@ -170,9 +170,10 @@ describe.each(adapters)('views on $name', ({ open }) => {
   it('shows a queue, and a run with its messages', async () => {
     const { views } = opened.store;
     expect((await views.inputsOf(there)).map((row) => row.executionId)).toEqual([queued.id]);
-    const shown = await views.run(id.run(1));
+    const shown = await views.run(id.run(1), { limit: 9 });
     expect([shown?.run.id, shown?.messages.map((row) => row.id)]).toEqual([id.run(1), executions(8, 9)]);
-    expect(await views.run(id.run(99))).toBeUndefined();
+    expect(await views.run(id.run(99), { limit: 9 })).toBeUndefined();
+    expect(await views.run(id.run(1), { from: 99, limit: 9 })).toMatchObject({ count: 0, messages: [] });
   });
 
   it('resolves prefixes', async () => {

@@ -79,7 +79,7 @@ export function memoryViews(state: MemoryState, read: Reading): Views {
             fits(filter.workflow?.project, row.plan[0]?.workflow?.graph.project),
         ),
       ),
-    run: (id) => read(() => runOf(state, id)),
+    run: (id, places) => read(() => runOf(state, id, places)),
     graph: (id, page) => read(() => graphOf(state, id, page)),
     schedules: (filter) => read(() => schedulesOf(state, filter)),
     occurrences: (filter) => read(() => occurrencesOf(state, filter)),

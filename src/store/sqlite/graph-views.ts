@@ -19,7 +19,7 @@ export function graphView(
       SELECT id FROM executions WHERE parent_id = ? AND key = ? ORDER BY attempt DESC LIMIT ${attemptsShown})`);
   const attemptsOf = ({ graphId, plan }: GraphStep): readonly Execution[] =>
     tables.executions.all((tries.json([graphId, `step:${plan.name}`]) as string[]).reverse());
-  return (id, { from, limit }) => {
+  return (id, { from, limit, isAlone = false }) => {
     const graph = tables.graphs.get(id);
     if (!graph) return undefined;
     const found = tables.graphSteps.all(page.json([id, from, limit + 1]) as string[]);
@@ -30,7 +30,7 @@ export function graphView(
       total: Number(count.row([id])?.[0]),
       steps,
       attempts: new Map(steps.filter((step) => step.tries > 0).map((step) => [step.index, attemptsOf(step)])),
-      ...(next === undefined ? {} : { next }),
+      ...(next === undefined || isAlone ? {} : { next }),
     };
   };
 }

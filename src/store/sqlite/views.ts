@@ -5,6 +5,7 @@ import type { Database } from './driver.ts';
 import type { EventStatements } from './event-statements.ts';
 import { graphView } from './graph-views.ts';
 import { lists, liveSessionIds } from './list-views.ts';
+import { runView } from './run-view.ts';
 import { notificationList } from './notification-views.ts';
 import { scheduleLists } from './schedule-views.ts';
 import type { SqliteTables } from './tables.ts';
@@ -20,12 +21,10 @@ export function sqliteViews(db: Database, tables: SqliteTables, read: Reading): 
   const notifications = notificationList(db, tables);
   const tree = treeView(db, tables);
   const graph = graphView(db, tables);
+  const run = runView(db, tables);
   const queue = db.prepare(`
     SELECT json_group_array(execution_id) FROM (
       SELECT execution_id FROM inputs WHERE session_id = ? ORDER BY position, execution_id)`);
-  const messages = db.prepare(`
-    SELECT json_group_array(id) FROM (
-      SELECT id FROM executions WHERE run_id = ? AND run_id IS NOT NULL ORDER BY run_index, attempt)`);
   return {
     executions: (filter) => read(() => list.executions(filter)),
     tree: (rootId, options) => read(() => tree(rootId, options)),
@@ -34,11 +33,7 @@ export function sqliteViews(db: Database, tables: SqliteTables, read: Reading): 
     inputsOf: (sessionId) => read(() => tables.inputs.all(queue.json([sessionId]) as string[])),
     liveRoots: (place) => read(() => list.liveRoots(place)),
     runs: (filter) => read(() => list.runs(filter)),
-    run: (id) =>
-      read(() => {
-        const run = tables.runs.get(id);
-        return run && { run, messages: tables.executions.all(messages.json([id]) as string[]) };
-      }),
+    run: (id, places) => read(() => run(id, places)),
     graph: (id, page) => read(() => graph(id, page)),
     schedules: (filter) => read(() => schedules.schedules(filter)),
     occurrences: (filter) => read(() => schedules.occurrences(filter)),

@@ -7,6 +7,9 @@ import { listed } from '../state.ts';
 
 const fields = ['inputTokens', 'outputTokens', 'usd'] as const;
 
+/** They count what is used at and below them, whatever they may use. */
+const ofWorkflows: readonly string[] = ['workflow', 'evaluation', 'step'];
+
 /** What is used at and below an execution, by looking at each. */
 function usedBelow(state: State, row: Execution, field: keyof ExecutionUsage): number {
   const below = listed(state.children, row.id).map((child) => usedBelow(state, child, field));
@@ -15,8 +18,8 @@ function usedBelow(state: State, row: Execution, field: keyof ExecutionUsage): n
 
 function checkSpent({ after }: Moment): string | undefined {
   return firstOf(after.executions.values(), (row) => {
-    if (row.parentId !== null && row.budget === null)
-      return row.spent === null ? undefined : `${short(row.id)} counts for nobody`;
+    const counts = row.parentId === null || row.budget !== null || ofWorkflows.includes(row.kind);
+    if (!counts) return row.spent === null ? undefined : `${short(row.id)} counts for nobody`;
     const wrong = fields.find(
       (field) => Math.abs(usedBelow(after, row, field) - (row.spent?.[field] ?? 0)) > 1e-6,
     );

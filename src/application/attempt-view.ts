@@ -1,0 +1,120 @@
+import type { ExecutionId } from '../base/ids.ts';
+import type { Json } from '../base/json.ts';
+import { defaultMessages, type StepAttemptQuery, type StepAttemptView } from '../contract/step-attempt.ts';
+import type { Execution } from '../ledger/execution.ts';
+import type { Graph, GraphStep } from '../ledger/graph.ts';
+import { lengthOf, placeOf } from '../ledger/plan.ts';
+import type { Asking } from '../ledger/questions.ts';
+import { ask } from '../ledger/questions.ts';
+import type { Run } from '../ledger/session.ts';
+import { leftByAttempt, saidByStep } from '../runs/attempt-record.ts';
+import { placeOfAttempt } from '../runs/outputs.ts';
+import type { AttemptPlace } from '../runs/step-ports.ts';
+import type { RunWithMessages } from '../store/views.ts';
+import type { ApplicationContext } from './context.ts';
+import { invalidCursor } from './list-filters.ts';
+import { at, present } from './wire.ts';
+import { cutTo, shownOutputs, toAttempt } from './wire-workflow.ts';
+
+/** How much of an answer, of a message and of the outputs is shown, in UTF-16 units; the record has all of each. */
+const longestResult = 100_000;
+const longestText = 20_000;
+const longestAnswer = 4_000;
+const longestOutputs = 200_000;
+
+type Context = Pick<ApplicationContext, 'store' | 'views' | 'recordPlaces' | 'stepTexts'>;
+
+/** The attempt of a step that an execution is, whole but bounded; undefined when it is none. */
+export async function attemptView(
+  context: Context,
+  id: ExecutionId,
+  query: StepAttemptQuery,
+): Promise<StepAttemptView | undefined> {
+  const { store, recordPlaces, stepTexts } = context;
+  if (query.cursor !== undefined && !/^\d{1,9}$/.test(query.cursor)) throw invalidCursor(query.cursor);
+  const found = await store.read(() => foundAttempt(id));
+  if (!found) return undefined;
+  const { row, place, step, graph, outputs, run } = found;
+  const said = await saidByStep({ texts: stepTexts }, graph, step.plan);
+  const { type } = step.plan.does;
+  return {
+    ...toAttempt(step, row, recordPlaces),
+    workflowId: place.workflowId,
+    step: place.step,
+    type,
+    ...present({
+      command: type === 'script' ? said : null,
+      question: type === 'human' ? said : null,
+      result: row.result === null ? null : cutTo(row.result, longestResult),
+    }),
+    ...(row.result !== null && row.result.length > longestResult ? { resultCut: true } : {}),
+    ...shownOutputs(outputs, longestOutputs),
+    ...(run ? await messagesOf(context, run, query) : {}),
+    files: await recordPlaces.files(place),
+  };
+}
+
+interface FoundAttempt {
+  readonly row: Execution;
+  readonly place: AttemptPlace;
+  readonly step: GraphStep;
+  readonly graph: Graph;
+  readonly outputs: Readonly<Record<string, Json>>;
+  /** What it says to its agent, if it has one. */
+  readonly run: Run | undefined;
+}
+
+function* foundAttempt(id: ExecutionId): Asking<FoundAttempt | undefined> {
+  const row = yield* ask('execution', id);
+  const place = row && (yield* placeOfAttempt(row));
+  if (!row || !place) return undefined;
+  const step = yield* ask('graphStepNamed', place.workflowId, place.step);
+  const graph = yield* ask('graph', place.workflowId);
+  if (!step || !graph) return undefined;
+  const run = row.runsIn === null ? undefined : yield* ask('runOwnedBy', id);
+  return { row, place, step, graph, outputs: yield* leftByAttempt(row, step), run };
+}
+
+type Messages = Pick<StepAttemptView, 'messages' | 'messagesCount' | 'nextCursor'>;
+
+async function messagesOf(
+  { store, views }: Context,
+  { id }: Run,
+  { cursor = '0', limit = defaultMessages }: StepAttemptQuery,
+): Promise<Messages> {
+  const found = await views.run(id, { from: Number(cursor), limit });
+  if (!found) return {};
+  const next = found.from + found.count;
+  const total = lengthOf(found.run);
+  return {
+    messages: await store.read(() => sentMessages(found)),
+    messagesCount: total,
+    ...(next < total ? { nextCursor: String(next) } : {}),
+  };
+}
+
+function* sentMessages({ run, messages }: RunWithMessages): Asking<NonNullable<Messages['messages']>> {
+  const shown: NonNullable<Messages['messages']> = [];
+  for (const row of messages) {
+    const text = yield* ask('sentText', row.id);
+    const index = row.runIndex ?? 0;
+    shown.push({
+      index,
+      executionId: row.id,
+      attempt: row.attempt,
+      state: row.state,
+      closed: row.closed,
+      ...present({
+        row: placeOf(run, index).row,
+        text: text === undefined ? null : cutTo(text, longestText),
+        result: row.result === null ? null : cutTo(row.result, longestAnswer),
+        error: row.error,
+        usage: row.spent ?? row.usage,
+        startedAt: at(row.startedAt),
+        endedAt: at(row.endedAt),
+      }),
+      ...(text !== undefined && text.length > longestText ? { textCut: true } : {}),
+    });
+  }
+  return shown;
+}
