@@ -129,7 +129,32 @@ describe('workflows', () => {
     ]);
   });
 
+  it('are begun with the limits and the directory that one says, of a file too', async () => {
+    edge.ledger.workflows.listed.push(nightly);
+    const limits = ['--timeout', '2h', '--retry', '2', '--backoff', '30s', '--budget-usd', '1.5'];
+    const place = ['--cwd', 'w', '--workspace', 'worktree', '--budget-tokens', '20k'];
+    expect((await stemma('workflow', 'run', 'nightly', ...limits, ...place)).code).toBe(0);
+    const said = {
+      cwd: join(bench.directory, 'w'),
+      workspace: 'worktree',
+      timeout: 7_200_000,
+      retry: { max: 2, backoff: 30_000 },
+      budget: { usd: 1.5, tokens: 20_000 },
+    };
+    expect(edge.ledger.calls).toMatchObject([{ what: 'runWorkflow nightly', body: said }]);
+    const text = 'steps:\n  a: { run: echo a }\n';
+    writeFileSync(join(bench.directory, 'mine.yaml'), text);
+    expect((await stemma('workflow', 'run', 'mine.yaml', '--retry', '1')).code).toBe(0);
+    expect(edge.ledger.calls[1]).toMatchObject({
+      what: 'runWorkflow mine',
+      body: { cwd: bench.directory, retry: { max: 1 }, file: { text } },
+    });
+  });
+
   it.each([
+    [['--backoff', '1m'], 2, '--backoff needs --retry N'],
+    [['--workspace', 'mine'], 2, 'Allowed choices are exclusive, worktree, scratch, shared'],
+    [['--timeout', '2'], 2, 'Write a duration'],
     [['--input', 'day'], 2, '--input "day" is no name=value'],
     [['--input', 'day=1', '--input', 'day=2'], 2, '--input gives "day" twice'],
   ])('with %j the mistake is told, and nothing is begun', async (argv, code, says) => {

@@ -162,6 +162,7 @@ describe.skipIf(program === undefined)('the page', () => {
         steps: {
           approve: { question: 'Publish <b>it</b>?', choices: ['yes', 'no'] },
           publish: { needs: ['approve'], run: 'echo published' },
+          place: { needs: ['publish'], run: 'true', outputs: { page: { command: 'echo /today.html' } } },
         },
       },
     });
@@ -177,6 +178,7 @@ describe.skipIf(program === undefined)('the page', () => {
     await tab.until(`${textOf('steps')}.includes('needs approve')`);
     await tab.read(`document.querySelector('#steps button[value="yes"]').click()`);
     await tab.until(`${textOf('outcome')}.startsWith('✓ asking: succeeded')`);
+    await tab.until(`${textOf('steps')}.includes('page: /today.html')`);
     await tab.until(`${textOf('steps')}.includes('published') && !document.querySelector('#steps form')`);
     expect(await client.call('getRun', { id: runId })).toMatchObject({ outcome: 'succeeded' });
     await tab.read(`location.hash = ''`);

@@ -39,7 +39,7 @@ export function viewOfRun(run, trees) {
 }
 
 function rowsOfMessage(run, message, trees) {
-  const place = `${message.index + 1} of ${run.messages.length}`;
+  const place = `${message.index + 1} of ${run.messagesCount ?? run.messages.length}`;
   if (message.attempts.length === 0) return [unsentRow(run, message, place)];
   return message.attempts.flatMap((attempt) => {
     const tree = trees.get(attempt.executionId);

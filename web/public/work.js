@@ -49,8 +49,11 @@ export function attemptsOf(run) {
 
 /** `2 of 3 messages closed`. */
 export function progressOf(run) {
-  const closed = run.messages.filter(({ attempts }) => attempts.at(-1)?.closed).length;
-  return `${closed} of ${run.messages.length} ${run.messages.length === 1 ? 'message' : 'messages'} closed`;
+  const { messages, messagesCount: total = messages.length, messagesClosed } = run;
+  // Of very many messages only some are here.
+  const closed =
+    total > messages.length ? messagesClosed : messages.filter(({ attempts }) => attempts.at(-1)?.closed).length;
+  return `${closed} of ${total} ${total === 1 ? 'message' : 'messages'} closed`;
 }
 
 function entryOfRoot(root) {

@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import { StemmaError } from '../../base/errors.ts';
 import type { StemmaClient } from '../../client/stemma-client.ts';
 import type { RunFile } from '../../contract/run-file.ts';
-import type { WorkflowRunBody } from '../../contract/workflow.ts';
+import type { BodyInputOf } from '../../contract/routes.ts';
 import { withPlaces } from '../config-file.ts';
 import type { CliContext } from '../context.ts';
 import { reportEnd, showLive } from '../live-view.ts';
@@ -12,12 +11,12 @@ import { loadRunFile } from '../run-file.ts';
 import { isWorkflowText, readRunnable } from '../runnable-file.ts';
 import { plainLine } from '../text.ts';
 import { triggerAndWait } from '../triggered-run.ts';
-import { defined, type Options, type Registrar, requiredText, textOf } from '../verb.ts';
-import { inputsOf } from '../workflow-inputs.ts';
+import { type Options, type Registrar, requiredText } from '../verb.ts';
+import { givenWorkflowOptions, isFile, withWorkflowOptions, workflowBody } from '../workflow-options.ts';
 
 /** `stemma run FILE | SCHEDULE | WORKFLOW`: in the foreground, shown live, until the run has ended. */
 export function addRunVerb({ program, verb }: Registrar): void {
-  program
+  const command = program
     .command('run')
     .description(
       'run a YAML file of messages or of steps, a schedule or a workflow, in the foreground; exit code = outcome',
@@ -25,22 +24,8 @@ export function addRunVerb({ program, verb }: Registrar): void {
     .argument(
       '<file>',
       'a file ("stemma init" writes an example), or the name of a schedule or of a workflow',
-    )
-    .option(
-      '--group <name>',
-      'of a workflow: one of its groups of variables (else each of them, side by side)',
-    )
-    .option(
-      '--input <name=value>',
-      'of a workflow: the value of an input; give it again for the next one',
-      collected,
-    )
-    .option('--no-evaluation', 'of a workflow: without the evaluation that it declares')
-    .action(verb(run));
-}
-
-function collected(text: string, before: string[] = []): string[] {
-  return [...before, text];
+    );
+  withWorkflowOptions(command, 'of a workflow: ').action(verb(run));
 }
 
 type Begin = (client: StemmaClient, signal: AbortSignal) => Promise<string>;
@@ -61,11 +46,6 @@ async function run(context: CliContext, args: readonly unknown[], options: Optio
   return exitCode;
 }
 
-// What looks like a file is one, so that a wrong path is told as such.
-function isFile({ deps }: CliContext, named: string): boolean {
-  return /\.ya?ml$/i.test(named) || existsSync(resolve(deps.cwd, named));
-}
-
 async function runOfFile(context: CliContext, file: string, options: Options): Promise<Begin> {
   const path = resolve(context.deps.cwd, file);
   const text = await readRunnable(path, file);
@@ -74,7 +54,7 @@ async function runOfFile(context: CliContext, file: string, options: Options): P
     const body = await loadRunFile(file, context.deps.cwd);
     return (client) => sendMessages(context, client, file, body);
   }
-  const body = { ...workflowBody(options), cwd: context.deps.cwd, file: { path, text } };
+  const body = { cwd: context.deps.cwd, ...workflowBody(context, options), file: { path, text } };
   return (client) =>
     withPlaces(path, () => sendWorkflow(context, client, basename(path, extname(path)), body), file);
 }
@@ -96,7 +76,8 @@ async function sendMessages(
 function runOfName(context: CliContext, name: string, options: Options): Begin {
   return async (client, signal) => {
     const schedule = await client.call('getSchedule', { id: name, signal }).catch(noneFound);
-    if (!schedule) return sendWorkflow(context, client, name, workflowBody(options)).catch(neither(name));
+    if (!schedule)
+      return sendWorkflow(context, client, name, workflowBody(context, options)).catch(neither(name));
     refuseWorkflowOptions(options, `${plainLine(name)} is a schedule, which says these itself`);
     const { agent } = schedule.definition;
     if (agent !== undefined && schedule.definition.workflow === undefined)
@@ -109,7 +90,7 @@ async function sendWorkflow(
   context: CliContext,
   client: StemmaClient,
   id: string,
-  body: Partial<WorkflowRunBody>,
+  body: BodyInputOf<'runWorkflow'>,
 ): Promise<string> {
   const { runId } = await client.call('runWorkflow', { id, body });
   sayBegun(context, runId);
@@ -121,18 +102,10 @@ function sayBegun(context: CliContext, runId: string): void {
   else context.talk(`run ${runId}`);
 }
 
-function workflowBody(options: Options): Pick<WorkflowRunBody, 'group' | 'inputs' | 'evaluation'> {
-  return defined({
-    group: textOf(options['group']),
-    inputs: inputsOf(options['input']),
-    evaluation: options['evaluation'] === false ? false : undefined,
-  });
-}
-
 function refuseWorkflowOptions(options: Options, why: string): void {
-  const given = Object.keys(workflowBody(options));
+  const given = givenWorkflowOptions(options);
   if (given.length === 0) return;
-  const message = `--group, --input and --no-evaluation are for workflows: ${why}.`;
+  const message = `${given.join(', ')} ${given.length === 1 ? 'is' : 'are'} for workflows: ${why}.`;
   throw new StemmaError('INVALID_INPUT', message, { given });
 }
 

@@ -1,10 +1,15 @@
+import { basename, extname, resolve } from 'node:path';
+import { StemmaError } from '../../base/errors.ts';
 import type { StemmaClient } from '../../client/stemma-client.ts';
+import type { BodyInputOf } from '../../contract/routes.ts';
 import type { Run } from '../../contract/run.ts';
 import type { Workflow } from '../../contract/workflow.ts';
+import { withPlaces } from '../config-file.ts';
 import type { CliContext } from '../context.ts';
 import { formatDuration } from '../durations.ts';
 import { exitCodes } from '../exit.ts';
 import { reportEnd, showLive } from '../live-view.ts';
+import { isWorkflowText, readRunnable } from '../runnable-file.ts';
 import { doneWords, runCell } from '../schedule-words.ts';
 import { type Cell, printPage } from '../table.ts';
 import { plainLine } from '../text.ts';
@@ -18,7 +23,7 @@ import {
   cursorOption,
   limitOption,
 } from '../verb.ts';
-import { inputsOf } from '../workflow-inputs.ts';
+import { isFile, withWorkflowOptions, workflowBody } from '../workflow-options.ts';
 import { addWorkflowCheck } from './workflow-check.ts';
 import { addWorkflowShow } from './workflow-show.ts';
 
@@ -35,13 +40,11 @@ export function addWorkflowVerbs({ program, verb }: Registrar): void {
     .addOption(cursorOption())
     .action(verb(list));
   addWorkflowCheck(group, { verb });
-  group
+  const running = group
     .command('run')
     .description('begin a run of a workflow, as its file says it now')
-    .argument('<name>', 'the workflow: its name, or project/name')
-    .option('--group <name>', 'one of its groups of variables (else each of them, side by side)')
-    .option('--input <name=value>', 'the value of an input; give it again for the next one', collected)
-    .option('--no-evaluation', 'without the evaluation that it declares')
+    .argument('<workflow>', 'its name, or project/name; or a file, wherever it lies');
+  withWorkflowOptions(running)
     .option('-w, --wait', 'show it live until it has ended; exit code = outcome')
     .action(verb(run));
   group
@@ -52,10 +55,6 @@ export function addWorkflowVerbs({ program, verb }: Registrar): void {
     .addOption(cursorOption())
     .action(verb(runs));
   addWorkflowShow(group, { verb });
-}
-
-function collected(text: string, before: string[] = []): string[] {
-  return [...before, text];
 }
 
 async function list(context: CliContext, _args: readonly unknown[], options: Options): Promise<number> {
@@ -87,18 +86,35 @@ function workflowRow(item: Workflow): Cell[] {
 }
 
 async function run(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
-  const id = requiredText(args[0], 'name');
-  const body = defined({
-    group: textOf(options['group']),
-    inputs: inputsOf(options['input']),
-    evaluation: options['evaluation'] === false ? false : undefined,
-  });
+  const named = requiredText(args[0], 'workflow');
+  const begin: Beginning = isFile(context, named)
+    ? await beginFile(context, named, options)
+    : { id: named, body: workflowBody(context, options) };
   const client = await context.connect();
-  const { runId } = await client.call('runWorkflow', { id, body });
+  const call = (): Promise<{ readonly runId: string }> => client.call('runWorkflow', begin);
+  const { runId } = await (begin.path === undefined ? call() : withPlaces(begin.path, call, named));
   if (options['wait'] === true) return watchRun(context, client, runId);
   if (context.isJson) context.document({ runId });
   else context.data(`run ${runId}`);
   return exitCodes.ok;
+}
+
+interface Beginning {
+  readonly id: string;
+  readonly body: BodyInputOf<'runWorkflow'>;
+  /** Of the file, where there is one: mistakes are told by their place in it. */
+  readonly path?: string;
+}
+
+async function beginFile(context: CliContext, file: string, options: Options): Promise<Beginning> {
+  const path = resolve(context.deps.cwd, file);
+  const text = await readRunnable(path, file);
+  if (!isWorkflowText(text)) {
+    const message = `${plainLine(file)} has messages, and no steps: stemma run ${plainLine(file)}`;
+    throw new StemmaError('INVALID_INPUT', message, { file });
+  }
+  const body = { cwd: context.deps.cwd, ...workflowBody(context, options), file: { path, text } };
+  return { id: basename(path, extname(path)), body, path };
 }
 
 /** Shows a run that was begun until it has ended; answers the exit code of its outcome. */
