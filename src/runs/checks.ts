@@ -4,7 +4,7 @@ import { startCheck } from '../ledger/check.ts';
 import type { Ending } from '../ledger/decision.ts';
 import type { Execution } from '../ledger/execution.ts';
 import type { Graph } from '../ledger/graph.ts';
-import { plannedAt } from '../ledger/plan.ts';
+import { placeOf, plannedAt, type RunRow } from '../ledger/plan.ts';
 import type { Gate } from '../ledger/planned-message.ts';
 import type { Asking } from '../ledger/questions.ts';
 import { ask } from '../ledger/questions.ts';
@@ -44,6 +44,8 @@ interface WhatToCheck {
   readonly place: AttemptPlace | null;
   /** The workflow whose step it is a message of. */
   readonly graph: Graph | undefined;
+  /** The row that the message is for. */
+  readonly row: RunRow | undefined;
 }
 
 function* whatToCheck(message: Execution): Asking<WhatToCheck> {
@@ -55,6 +57,8 @@ function* whatToCheck(message: Execution): Asking<WhatToCheck> {
   const answer = runsIn === null ? undefined : yield* ask('lastAnswer', runsIn, rootId);
   const gate = planned?.gate;
   const step = host && (yield* ask('graphOfStep', host.id));
+  const place = run && runIndex !== null ? placeOf(run, runIndex).row : null;
+  const row = run && place !== null ? yield* ask('runRow', run.id, place) : undefined;
   const named = gate ? [planned.check, gate.command] : [message.check];
   return {
     commands: named.filter((command) => command !== null),
@@ -63,6 +67,7 @@ function* whatToCheck(message: Execution): Asking<WhatToCheck> {
     answer: answer ?? message.result,
     place: host ? yield* placeOfAttempt(host) : null,
     graph: step && (yield* ask('graph', step.graphId)),
+    row,
   };
 }
 
@@ -73,7 +78,7 @@ async function endingOf(
   signal: AbortSignal,
 ): Promise<Ending> {
   let result: string | null = null;
-  const said = what.graph && (await context.steps.texts.environment(what.graph, {}));
+  const said = what.graph && (await context.steps.texts.environment(what.graph, {}, what.row));
   if (said && !said.ok)
     return { state: 'failed', result, error: { code: 'CHECK_FAILED', message: said.message } };
   const env = said?.env;

@@ -3,6 +3,7 @@ import type { Owner } from '../base/lifetime.ts';
 import type { ExecutionId, Ids, OccurrenceId } from '../base/ids.ts';
 import type { Advance } from '../ledger/advance.ts';
 import type { Graph } from '../ledger/graph.ts';
+import type { RunRow } from '../ledger/plan.ts';
 import type { Run } from '../ledger/session.ts';
 import type { UsageTold } from '../ledger/spending.ts';
 import type { LedgerStore } from '../ledger/store.ts';
@@ -51,8 +52,11 @@ export interface StepSurroundings {
 export interface StepTexts {
   fill(graph: Graph, text: string): Promise<AdvanceText>;
   holds(graph: Graph, condition: string): Promise<ConditionSaid>;
-  /** The variables that a script has: those that the workflow and the step say, its inputs and those of its group. */
-  environment(graph: Graph, own: Readonly<Record<string, string>>): Promise<EnvironmentSaid>;
+  /**
+   * The variables that a command has: those that the workflow and the step say, its inputs, those of its group, and the columns of the
+   * row that it is for.
+   */
+  environment(graph: Graph, own: Readonly<Record<string, string>>, row?: RunRow): Promise<EnvironmentSaid>;
 }
 
 /** What a condition came to, or why that cannot be said. */

@@ -1,9 +1,11 @@
 import type { Json } from '../base/json.ts';
 import type { Graph } from '../ledger/graph.ts';
 import { outcomeOf } from '../ledger/execution.ts';
+import type { RunRow } from '../ledger/plan.ts';
 import { ask } from '../ledger/questions.ts';
 import type { LedgerStore } from '../ledger/store.ts';
 import { holds } from '../workflows/condition.ts';
+import { variableOf } from '../workflows/environment.ts';
 import { fillText, fillTexts, textOfValue } from '../workflows/texts.ts';
 import type { ScoredValues, WorkflowValues } from '../workflows/values.ts';
 import type { EnvironmentSaid, StepTexts, TextSources } from './ports.ts';
@@ -13,7 +15,8 @@ export function stepTexts(store: LedgerStore, sources: TextSources): StepTexts {
   return {
     fill: (graph, text) => fillText(text, valuesOf(store, sources, graph)),
     holds: (graph, condition) => holds(condition, valuesOf(store, sources, graph)),
-    environment: (graph, own) => environmentOf(graph, own, valuesOf(store, sources, graph)),
+    environment: async (graph, own, row = {}) =>
+      environmentOf(graph, { own, row }, valuesOf(store, sources, graph)),
   };
 }
 
@@ -51,23 +54,36 @@ async function scored(
   return { outcome, result: row.result, runId: row.runId ?? row.id, directory: sources.recordOf(row.id) };
 }
 
-/** Inputs and variables of the group come as they are; what the workflow and the step say goes before them. */
+/** Inputs, variables of the group and columns of the row come as they are; what the workflow and the step say goes before them. */
 async function environmentOf(
   graph: Graph,
-  own: Readonly<Record<string, string>>,
+  { own, row }: { readonly own: Readonly<Record<string, string>>; readonly row: RunRow },
   values: WorkflowValues,
 ): Promise<EnvironmentSaid> {
   const filled = await fillTexts({ ...graph.settings.env, ...own }, values);
   if (!filled.ok) return { ok: false, message: `env.${filled.message}` };
   const inputs = named('INPUT', graph.inputs);
   const group = named('GROUP', graph.settings.variables);
-  return { ok: true, env: { ...inputs, ...group, ...filled.texts } };
+  return { ok: true, env: { ...inputs, ...group, ...columns(row), ...filled.texts } };
+}
+
+/** How long a column may be that is a variable, in UTF-16 units: in UTF-8 none takes more than the system lets one have. */
+const longestColumn = 40_000;
+
+/** What no program could be started with is not there: a column that is too long, or has a NUL. */
+function columns(row: RunRow): Record<string, string> {
+  const all = Object.entries(named('ROW', row));
+  return Object.fromEntries(
+    all.filter(([, value]) => value.length <= longestColumn && !value.includes('\0')),
+  );
 }
 
 /** `INPUT_DAY` for the input `day`. */
-function named(prefix: string, values: Readonly<Record<string, Json>>): Record<string, string> {
-  const nameOf = (name: string): string => `${prefix}_${name.toUpperCase().replace(/[^A-Z0-9_]/g, '_')}`;
+function named(
+  prefix: Parameters<typeof variableOf>[0],
+  values: Readonly<Record<string, Json>>,
+): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [nameOf(name), textOfValue(value)]),
+    Object.entries(values).map(([name, value]) => [variableOf(prefix, name), textOfValue(value)]),
   );
 }

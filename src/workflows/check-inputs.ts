@@ -1,5 +1,5 @@
 import type { WorkflowInputSaid } from '../contract/workflow-file.ts';
-import { groupVariable, inputVariable } from './environment.ts';
+import { variableOf } from './environment.ts';
 import { issueAt } from './issue.ts';
 import type { ReadWorkflow, WorkflowIssue } from './read-file.ts';
 
@@ -8,9 +8,9 @@ export function checkInputs({ head }: ReadWorkflow): WorkflowIssue[] {
   const { inputs = {}, groups = {} } = head;
   return [
     ...Object.entries(inputs).flatMap(([name, said]) => inputIssues(['inputs', name], said)),
-    ...sameVariable(['inputs'], Object.keys(inputs), inputVariable),
+    ...sameVariable(['inputs'], Object.keys(inputs), (name) => variableOf('INPUT', name)),
     ...Object.entries(groups).flatMap(([group, variables]) => [
-      ...sameVariable(['groups', group], Object.keys(variables), groupVariable),
+      ...sameVariable(['groups', group], Object.keys(variables), (name) => variableOf('GROUP', name)),
       ...Object.entries(variables).flatMap(([name, value]) =>
         value.includes('{{')
           ? [

@@ -1,7 +1,7 @@
 import { takeApart, type TemplateIssue } from '../schedules/templates.ts';
 import { referencesOf } from './condition.ts';
 import { parseCondition } from './condition-syntax.ts';
-import { groupVariable, inputVariable } from './environment.ts';
+import { variableOf } from './environment.ts';
 import type { WorkflowFacts } from './facts.ts';
 import { issuesOfEach } from './issue.ts';
 import type { Upstream } from './needs.ts';
@@ -66,10 +66,12 @@ function shellIssues(said: SaidText, scope: Scope): WorkflowIssue[] {
   return found;
 }
 
-function instead(read: ReturnType<typeof readReference>, { file, step }: Scope): string {
+function instead(read: ReturnType<typeof readReference>, { file, step, of }: Scope): string {
   const target = 'target' in read ? read.target : undefined;
-  if (target?.is === 'input') return `write "$${inputVariable(target.name)}"`;
-  if (target?.is === 'group') return `write "$${groupVariable(target.name)}"`;
+  if (target?.is === 'input') return `write "$${variableOf('INPUT', target.name)}"`;
+  if (target?.is === 'group') return `write "$${variableOf('GROUP', target.name)}"`;
+  if (target?.is === 'row' && of === 'messageOfRow')
+    return `write "$${variableOf('ROW', String(target.path[0] ?? ''))}"`;
   const isScript = step !== undefined && file.steps.get(step)?.type === 'script';
   return isScript
     ? 'give it as a variable, as in env: { VALUE: "{{…}}" }, and write "$VALUE"'

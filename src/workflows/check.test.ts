@@ -103,6 +103,10 @@ describe('the check of a workflow', () => {
       'steps.a.messages.1.validate: {{group.dir}} is not filled in here, since this goes to a shell; write "$GROUP_DIR"',
     ],
     [
+      'agent: codex\nsteps: {a: {foreach: {csv: a.csv}, messages: [x, {validate: "test -s {{row.short_title}}"}]}}',
+      'steps.a.messages.1.validate: {{row.short_title}} is not filled in here, since this goes to a shell; write "$ROW_SHORT_TITLE"',
+    ],
+    [
       'groups: {eu: {dir: a}, us: {}}\nsteps: {a: {run: [x, "{{group.dir}}"]}}',
       'steps.a.run.1: {{group.dir}}: the group "us" has no "dir"',
     ],

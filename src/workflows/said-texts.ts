@@ -60,9 +60,13 @@ function sequenceTexts({ foreach, messages }: StepInputs['sequence']): SaidText[
   const told = messages.flatMap((message, index): SaidText[] => {
     const at = ['messages', index] as const;
     if ('validate' in message)
-      return [...text([...at, 'validate'], message.validate, 'shell'), ...text([...at, 'say'], message.say)];
-    const own = text([...at, 'text'], message.text).map((said) => ({ ...said, of }) as const);
-    return [...own, ...text([...at, 'check'], message.check, 'shell')];
+      return [
+        ...text([...at, 'validate'], message.validate, 'shell').map((said) => ({ ...said, of }) as const),
+        ...text([...at, 'say'], message.say),
+      ];
+    return [...text([...at, 'text'], message.text), ...text([...at, 'check'], message.check, 'shell')].map(
+      (said) => ({ ...said, of }) as const,
+    );
   });
   return [...rows, ...told];
 }

@@ -8,8 +8,8 @@ import { on, say, until } from './script-words.ts';
 
 /* A sequence that goes through rows: strictly one after the other, what a gate refuses is mended in the same conversation. */
 
-/** Counts its calls in a file, and says no to the third. */
-const noToTheThird = 'echo call >> calls; test $(wc -l < calls) -ne 3';
+/** Counts its calls in a file, each with the row that it is for, and says no to the third. */
+const noToTheThird = 'echo "$ROW_TITLE" >> calls; test $(wc -l < calls) -ne 3';
 const rows = (more: object): object => ({
   type: 'sequence',
   agent: 'writer',
@@ -67,6 +67,7 @@ async function ended(root: string): Promise<Ended> {
 }
 
 const whole = ['Write a.', 'Write b, c.', 'Write d.', '[stemma repair 1 of 2]', 'Write e.', 'Write f.'];
+const callsOfWhole = 'a\nb, c\nd\nd\ne\nf\n';
 const titles = ['a', '"b, c"', 'd', 'e', 'f'];
 
 test('what the gate of the third of five rows refuses is mended in the same conversation, and it goes on', async () => {
@@ -74,6 +75,7 @@ test('what the gate of the third of five rows refuses is mended in the same conv
   const { workflow, messages, told } = await ended(await begin('mended', titles));
   expect(told).toEqual(whole);
   expect(workflow.state).toBe('succeeded');
+  expect(readFileSync(join(scene.directory, 'calls'), 'utf8')).toBe(callsOfWhole);
   expect(new Set(messages.map(({ runsIn }) => runsIn)).size).toBe(1);
   const record = join(bench.dataDir, 'records', workflow.id);
   expect(JSON.parse(readFileSync(join(record, 'result.json'), 'utf8'))).toMatchObject({
@@ -117,6 +119,6 @@ test.each(['check.ran:2', 'check.found:3', 'check.settled:4'])(
     const { workflow, told } = await ended(root);
     expect(told).toEqual(whole);
     expect(workflow.state).toBe('succeeded');
-    expect(readFileSync(join(scene.directory, 'calls'), 'utf8')).toBe('call\n'.repeat(6));
+    expect(readFileSync(join(scene.directory, 'calls'), 'utf8')).toBe(callsOfWhole);
   },
 );

@@ -43,14 +43,14 @@ export class AgentServer {
     kit: AgentKit,
     agent: string,
     rules: readonly Rule[],
-    configured?: (profile: AgentProfileInput) => Configured,
+    configured?: (profile: AgentProfileInput, place: { directory: string; model: ModelServer }) => Configured,
   ): Promise<AgentServer> {
     const directory = mkdtempSync(join(tmpdir(), 'stemma-real-'));
     const model = await startModelServer({ rules });
     const server = new AgentServer(kit.name, directory, model);
     mkdirSync(join(directory, 'work'));
     const profile = kit.profile(agent, directory, model);
-    const { agents, ...more } = configured?.(profile) ?? {};
+    const { agents, ...more } = configured?.(profile, { directory, model }) ?? {};
     const file = { ...more, agents: { [kit.name]: profile, ...agents } };
     writeFileSync(join(directory, 'stemma.yaml'), JSON.stringify(file));
     await server.up();
