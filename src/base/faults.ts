@@ -19,6 +19,8 @@ export type FaultPoint =
   | 'check.settled'
   | 'step.before'
   | 'step.begun'
+  | 'rows.before'
+  | 'rows.ran'
   | 'script.before'
   | 'script.ended'
   | 'step.closed'

@@ -79,6 +79,7 @@ const rows = z
     z.strictObject({ json: templatedPath.meta({ description: 'A JSON file with a list.' }) }),
     z.strictObject({
       command: shellText.meta({ description: 'What a command prints: a JSON list, or a JSON value a line.' }),
+      timeout: timeout.optional().meta({ description: 'How long the command may take. Default: 10m.' }),
     }),
   ])
   .meta({ description: 'For every row all messages, strictly one after the other: {{row.COLUMN}}.' });

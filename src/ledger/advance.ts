@@ -25,6 +25,8 @@ export interface Advance {
   readonly moves: number;
   /** The text of the message that `indexToSend` names, its templates filled in by whoever can read files. */
   readonly text?: FilledText;
+  /** What a gate says before what was wrong, filled in likewise, where `needsRepairText` asked for it. */
+  readonly repairText?: FilledText;
   /** The inputs of the workflow that `indexToSend` names, if that is one, filled in likewise. */
   readonly inputs?: FilledInputs;
   readonly fresh: FreshIds;
@@ -38,10 +40,18 @@ export type FilledText =
 /**
  * `notYet`: the message before is open, or its back-off is not over. `begun`: a workflow has got the workspace that it
  * waited for. `backsOff`: it has failed, and is sent again later, as was decided now. `needsText`: the next text or input has
- * templates and was not given; nothing was done. `stale`: the caller did not know how far the
+ * templates and was not given; nothing was done. `needsRepairText`: the same of what the gate of the last message says. `stale`: the caller did not know how far the
  * run was; nothing was done.
  */
-export type Advanced = 'sent' | 'begun' | 'ended' | 'backsOff' | 'notYet' | 'needsText' | 'stale';
+export type Advanced =
+  | 'sent'
+  | 'begun'
+  | 'ended'
+  | 'backsOff'
+  | 'notYet'
+  | 'needsText'
+  | 'needsRepairText'
+  | 'stale';
 
 /**
  * The only thing that ever sends a scheduled message: when the message before it is closed, decides by its outcome, and
@@ -83,7 +93,10 @@ export function indexToSend(run: Pick<Run, 'cursor' | 'retryAt'>): number {
 }
 
 /** Whether the text of a message is filled in before it is sent. A person's text stays as it is, unless they say so. */
-function hasTemplates(run: Pick<Run, 'scheduleId'>, { text, templates }: PlannedMessage): boolean {
+function hasTemplates(
+  run: Pick<Run, 'scheduleId'>,
+  { text, templates }: Pick<PlannedMessage, 'text' | 'templates'>,
+): boolean {
   return (templates === true || run.scheduleId !== null) && text.includes('{{');
 }
 
@@ -175,16 +188,14 @@ function* repairAt(
   command: Advance,
 ): Asking<Advanced> {
   const index = run.cursor - 1;
-  const gate = plannedAt(run, index)?.gate;
+  const planned = plannedAt(run, index);
+  const gate = planned?.gate;
   if (!gate) throw new Error(`message ${index} of run ${run.id} has no gate`);
-  return yield* sendAt(
-    draft,
-    run,
-    index,
-    left,
-    command,
-    repairText(gate, run, yield* refusalOfGate(refused)),
-  );
+  const { repairText: filled } = command;
+  if (!filled && hasTemplates(run, { ...planned, text: gate.repairText ?? '' })) return 'needsRepairText';
+  const said = filled?.ok ? filled.text : gate.repairText;
+  const text = repairText(said, gate, run, yield* refusalOfGate(refused));
+  return yield* sendAt(draft, run, index, left, command, filled?.ok === false ? filled : { ok: true, text });
 }
 
 function* sendAt(
@@ -193,7 +204,7 @@ function* sendAt(
   index: number,
   left: Budget | null,
   command: Advance,
-  mended?: string,
+  mended?: FilledText,
 ): Asking<Advanced> {
   const planned = plannedAt(run, index);
   if (!planned) throw new Error(`run ${run.id} has no message ${index}`);
@@ -209,8 +220,7 @@ function* sendAt(
   }
   const isTemplate = mended === undefined && hasTemplates(run, planned);
   if (isTemplate && !command.text) return 'needsText';
-  const text: FilledText =
-    isTemplate && command.text ? command.text : { ok: true, text: mended ?? planned.text };
+  const text = mended ?? (isTemplate && command.text ? command.text : { ok: true, text: planned.text });
   const owner = yield* sendMessage(draft, run, planned, place, left, text);
   moveTo(draft, run, place, owner, mended !== undefined);
   return 'sent';

@@ -67,6 +67,35 @@ describe('the gate of a message', () => {
     });
   });
 
+  describe('that says something with templates', () => {
+    const saying = { ...gate, repairText: 'Mend {{row.title}}.' };
+    async function refused(scene: Scene): Promise<{ session: SessionId; run: Run }> {
+      const { session, run } = await step(scene, planOf(['write'], { gate: saying, templates: true }));
+      await scene.advance(run);
+      await checked(scene, session, no);
+      expect(await scene.advance(run)).toBe('needsRepairText');
+      return { session, run };
+    }
+
+    it('asks for it filled in, and reads no template in that', async () => {
+      const scene = new Scene();
+      const { session, run } = await refused(scene);
+      const said = { ok: true, text: 'Mend {{this}}.' } as const;
+      expect(await scene.advance(run, undefined, { repairText: said })).toBe('sent');
+      expect((await scene.lane(session))!.text).toMatch(/^\[stemma repair 1 of 2\] Mend \{\{this\}\}\.\n/);
+    });
+
+    it('fails where that cannot be had', async () => {
+      const scene = new Scene();
+      const { run } = await refused(scene);
+      const gone = { ok: false, message: 'no such column' } as const;
+      await scene.advance(run, undefined, { repairText: gone });
+      const error = { code: 'TEMPLATE_FAILED', message: 'no such column' };
+      expect(scene.row(scene.runRow(run).currentId!)).toMatchObject({ state: 'failed', error });
+      expect(await scene.advance(run)).toBe('ended');
+    });
+  });
+
   it('lets the next message be sent when a repair has mended it', async () => {
     const scene = new Scene();
     const { session, run } = await step(scene, planOf(['write', 'next'], { gate }));

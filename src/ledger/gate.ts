@@ -48,11 +48,16 @@ export function* refusalOfGate(message: Execution): Asking<Failure | null> {
   return (yield* checkOfMessage(message))?.error ?? null;
 }
 
-/** What goes to the agent so that it mends what it left: marked as ours, and bounded. */
-export function repairText(gate: Gate, run: Pick<Run, 'repairs'>, refusal: Failure | null): string {
+/** What goes to the agent so that it mends what it left: marked as ours, and bounded. `said` goes before what was wrong. */
+export function repairText(
+  said: string | null,
+  gate: Gate,
+  run: Pick<Run, 'repairs'>,
+  refusal: Failure | null,
+): string {
   const why = (refusal?.message ?? 'The check did not say yes.').trim();
   const cut = why.length > longestReason ? `[… cut …]\n${whole(why.slice(-longestReason))}` : why;
-  const ask = gate.repairText ?? 'What you left is not yet what was asked for. Mend it, then answer again.';
+  const ask = said ?? 'What you left is not yet what was asked for. Mend it, then answer again.';
   return `[stemma repair ${run.repairs + 1} of ${gate.repairs}] ${ask}\n\nWhat is wrong:\n${cut}`;
 }
 

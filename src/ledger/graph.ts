@@ -72,6 +72,10 @@ export interface GraphSettings {
   readonly agent: string | null;
   /** Where its steps work; absolute. */
   readonly cwd: string;
+  /** From where the directories of workflows are meant that its steps begin; absolute. Absent: `cwd`. */
+  readonly base?: string;
+  /** Its file, where that is in no project: its groups are steps, each of which has it from here. */
+  readonly file?: { readonly path: string; readonly text: string };
   /** A variable of the group each. */
   readonly variables: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string>>;

@@ -61,7 +61,12 @@ export type RowsPlan =
   | { readonly from: 'json'; readonly path: string }
   | { readonly from: 'csv'; readonly path: string }
   /** What a command prints: a JSON list, or one JSON value a line. */
-  | { readonly from: 'command'; readonly command: string };
+  | {
+      readonly from: 'command';
+      readonly command: string;
+      /** How long it may take; absent: ten minutes. */
+      readonly timeoutMs?: number;
+    };
 
 /** An orchestrator: an agent that gives out work, and is told of all its ends at once. */
 export interface TodoPlan {

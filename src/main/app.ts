@@ -144,6 +144,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const commits = new Commits(store, clock);
   const commands = createCommands({
     driver: scriptDriver({ clock }),
+    clock,
     directory: (id) => directoryIn(dataDir, 'commands', id),
     tools: (executionId) => ({
       url: `${parts.origin()}/mcp`,

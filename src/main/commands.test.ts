@@ -16,6 +16,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const commandsOfOneServer = () =>
   createCommands({
     driver: scriptDriver({ clock: systemClock, graceMs: 500 }),
+    clock: systemClock,
     directory: (id) => join(directory, id),
     tools: () => ({ url: 'http://127.0.0.1:1/mcp', token: 'none' }),
   });

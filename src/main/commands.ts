@@ -1,5 +1,6 @@
-import { access, mkdir, readdir, rm } from 'node:fs/promises';
+import { access, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
 import { StemmaError } from '../base/errors.ts';
 import type { ExecutionId } from '../base/ids.ts';
 import { idAs, isId } from '../base/ids.ts';
@@ -11,6 +12,7 @@ import type { CommandEnd, CommandRunner, CommandSubject } from '../runs/ports.ts
 export interface CommandOptions {
   /** The driver whose turns are processes that outlive the server. */
   readonly driver: Driver;
+  readonly clock: Clock;
   readonly directory: (id: CommandSubject) => string;
   /** Where the server is, and the token that names the execution. What is no execution yet has none. */
   readonly tools: (id: ExecutionId) => { readonly url: string; readonly token: string };
@@ -46,12 +48,12 @@ export function createCommands(options: CommandOptions): CommandRunner {
     if (!opened.ok) return opened.code === 'NOT_RUNNING' ? 'dead' : 'unkillable';
     return opened.conversation.end();
   };
-  const end = async (id: CommandSubject): Promise<'dead' | 'unkillable'> => {
+  const end = async (id: CommandSubject, only?: number): Promise<'dead' | 'unkillable'> => {
     const known = running.get(id);
     // Opened, it would be made.
     if (!known && !(await exists(options.directory(id)))) return 'dead';
     let all: 'dead' | 'unkillable' = 'dead';
-    for (const part of await partsIn(options.directory(id))) {
+    for (const part of only === undefined ? await partsIn(options.directory(id)) : [only]) {
       const ended = await (known?.get(part)?.end() ?? endLeft(id, part));
       if (ended === 'unkillable') all = ended;
     }
@@ -61,17 +63,17 @@ export function createCommands(options: CommandOptions): CommandRunner {
   const forget = (id: CommandSubject, part = 0): Promise<void> =>
     rm(directoryOf(id, part), { recursive: true, force: true }).catch(() => undefined);
   return {
-    end,
+    end: (id) => end(id),
     forget,
-    async clear(id) {
+    async clear(id, only) {
       // A look at all processes of the machine, for each of many commands, would cost more than they do.
       const turns = [];
-      for (const part of await partsIn(options.directory(id)))
+      for (const part of only === undefined ? await partsIn(options.directory(id)) : [only])
         turns.push(...(await loadTurns(join(directoryOf(id, part), 'turns')).catch(() => [])));
-      const isSomethingLeft = turns.some(({ identity }) => hasGroup(identity.pid));
-      if (!isSomethingLeft || (await end(id)) === 'dead') await forget(id);
+      const isSomethingLeft = running.has(id) || turns.some(({ identity }) => hasGroup(identity.pid));
+      if (!isSomethingLeft || (await end(id, only)) === 'dead') await forget(id, only);
     },
-    async run({ id, part = 0, mayStart }, command, cwd, signal, env) {
+    async run({ id, part = 0, limitMs, mayStart }, command, cwd, signal, env) {
       if (part > 0) await mkdir(directoryOf(id, part), { recursive: true, mode: 0o700 });
       let tell: (end: CommandEnd) => void = () => undefined;
       const ended = new Promise<CommandEnd>((resolve) => {
@@ -93,7 +95,9 @@ export function createCommands(options: CommandOptions): CommandRunner {
           const sent = await conversation.start({ id, text: '' });
           if (sent.outcome === 'refused') return { exitCode: null, isUnstarted: true, output: sent.reason };
         }
-        return await (signal ? untilStopped(ended, signal) : ended);
+        if (limitMs === undefined) return await untilStopped(ended, signal);
+        const begunAt = (await launchedAt(directoryOf(id, part))) ?? options.clock.now();
+        return await untilLate(untilStopped(ended, signal), conversation, begunAt + limitMs, options.clock);
       } finally {
         parts.delete(part);
         if (parts.size === 0) running.delete(id);
@@ -142,7 +146,8 @@ function exists(path: string): Promise<boolean> {
 }
 
 /** The end, or `STOPPING` when the server stops before it. */
-async function untilStopped(ended: Promise<CommandEnd>, signal: AbortSignal): Promise<CommandEnd> {
+async function untilStopped(ended: Promise<CommandEnd>, signal?: AbortSignal): Promise<CommandEnd> {
+  if (!signal) return ended;
   let stop = (): void => undefined;
   const stopped = new Promise<never>((_, reject) => {
     stop = () => reject(new StemmaError('STOPPING', 'The server stops; the command runs on.'));
@@ -154,6 +159,33 @@ async function untilStopped(ended: Promise<CommandEnd>, signal: AbortSignal): Pr
   } finally {
     signal.removeEventListener('abort', stop);
   }
+}
+
+/** As `ended`; at the instant `lateAt` what runs still is ended. */
+async function untilLate(
+  ended: Promise<CommandEnd>,
+  conversation: Conversation,
+  lateAt: number,
+  clock: Clock,
+): Promise<CommandEnd> {
+  let isLate = false;
+  const cancel = clock.after(Math.max(0, lateAt - clock.now()), () => {
+    isLate = true;
+    void conversation.interrupt();
+  });
+  try {
+    const end = await ended;
+    return isLate && end.exitCode === null ? { ...end, isOverdue: true } : end;
+  } finally {
+    cancel();
+  }
+}
+
+/** When the command in this directory was launched, by the file that says for what it was; UTC milliseconds. */
+async function launchedAt(directory: string): Promise<number | undefined> {
+  const [turn] = await loadTurns(join(directory, 'turns')).catch(() => []);
+  const found = turn && (await stat(join(turn.directory, 'delivery')).catch(() => undefined));
+  return found?.mtimeMs;
 }
 
 function endOf(event: Extract<DriverEvent, { type: 'turnEnded' }>): CommandEnd {

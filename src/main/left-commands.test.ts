@@ -41,6 +41,7 @@ it('what a server left that died between an answer and the cleaning up is cleare
   );
   const commands = createCommands({
     driver: scriptDriver({ clock: systemClock, graceMs: 500 }),
+    clock: systemClock,
     directory: (id) => join(directory, id),
     tools: () => ({ url: 'http://127.0.0.1:1/mcp', token: 'none' }),
   });

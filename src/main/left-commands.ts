@@ -41,6 +41,8 @@ function* isAnswered(name: string): Asking<boolean> {
   const row = yield* ask('execution', name);
   // A script of a workflow is ended with its step.
   if (row && isAttempt(row)) return isSettled(row.state);
+  // Commands of rows are run for their workflow.
+  if (row && (yield* ask('graph', row.id))) return isSettled(row.state);
   const parent = row && row.parentId !== null ? yield* ask('execution', row.parentId) : undefined;
   return row !== undefined && parent !== undefined && isCheckOf(row, parent) && isSettled(row.state);
 }

@@ -120,6 +120,19 @@ describe('the workflows beside stemma.yaml', () => {
     expect(call.graph.settings.isFromFile).toBe(false);
   });
 
+  it('that are sent along have their groups from the file that was sent', async () => {
+    const text = 'groups: { a: {}, b: {} }\nsteps: { c: { run: ls } }';
+    const file = { path: '/x.yaml', text };
+    const { call } = await defined({ workflow: 'sent', file, cwd: home, instant });
+    expect(call.graph.steps.map(({ name, does }) => [name, does])).toEqual(
+      ['a', 'b'].map((group) => [group, { type: 'workflow', workflow: 'sent', group, inputs: {} }]),
+    );
+    expect(call.graph.settings).toMatchObject({ file, base: home, cwd: home });
+    const { call: one } = await defined({ workflow: 'sent', file, group: 'a', instant });
+    expect(one.graph.steps.map(({ name }) => name)).toEqual(['c']);
+    expect(one.graph.settings.file).toBeUndefined();
+  });
+
   it.each([
     [{ workflow: 'nihgtly' }, 'NOT_FOUND', 'There is no workflow "nihgtly". Did you mean "nightly"?'],
     [
@@ -147,11 +160,6 @@ describe('the workflows beside stemma.yaml', () => {
       { workflow: 'nightly', group: 'eu', step: 'fxi' },
       'INVALID_INPUT',
       'step: there is no step "fxi"; did you mean "fix"?.',
-    ],
-    [
-      { workflow: 'sent', file: { path: '/x.yaml', text: 'groups: {a: {}, b: {}}\nsteps: {c: {run: ls}}' } },
-      'INVALID_INPUT',
-      'group: say which of its groups is to run: a, b; a file is run for one.',
     ],
   ])('refuse %j', async (request, code, message) => {
     expect(await source().define({ ...request, instant })).toMatchObject({ ok: false, code, message });

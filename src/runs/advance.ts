@@ -23,9 +23,17 @@ export async function advanceRun(context: AdvanceContext, id: RunId): Promise<vo
   const fresh = new FreshIds(ids);
   const { moves } = run;
   const advanced = await store.decide(() => advance({ now: clock.now(), id, moves, fresh }));
-  if (!advanced.ok || advanced.value !== 'needsText') return;
-  const filled = await fillNext(context, run);
+  const isRepair = advanced.ok && advanced.value === 'needsRepairText';
+  if (!isRepair && (!advanced.ok || advanced.value !== 'needsText')) return;
+  const filled = isRepair ? await fillRepair(context, run) : await fillNext(context, run);
   await store.decide(() => advance({ now: clock.now(), id, moves, ...filled, fresh }));
+}
+
+/** What the gate of the message says that goes back for a repair. */
+async function fillRepair({ texts }: AdvanceContext, run: Run): Promise<Pick<Advance, 'repairText'>> {
+  const index = run.cursor - 1;
+  const text = plannedAt(run, index)?.gate?.repairText ?? '';
+  return { repairText: await texts.fill({ run, index, attempt: run.tries + 1, text }) };
 }
 
 async function fillNext(

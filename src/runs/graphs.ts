@@ -15,8 +15,15 @@ import { summaryOf } from './graph-summary.ts';
 /** Something of a graph is to be done by its handler: what still runs is ended, or the whole is settled. */
 export async function moveGraph(context: RunsContext, stopping: Stopping, id: ExecutionId): Promise<void> {
   const graph = await context.store.read(() => ask('graph', id));
+  // What is run for rows belongs to steps that never begin now.
+  if (graph && (graph.isStopping || graph.outcome === 'cancelled' || graph.outcome === 'failed'))
+    await endRowsOf(context, id);
   if (graph?.state === 'ended') await finishGraph(context, id);
   else if (graph?.isStopping) await endRunning(context, stopping, graph);
+}
+
+async function endRowsOf({ commands, report }: RunsContext, id: ExecutionId): Promise<void> {
+  if ((await commands.end(id)) === 'unkillable') report('process.unkillable', { id });
 }
 
 /** Nothing begins any more because a step failed: what runs is cancelled, each with all that it has started. */

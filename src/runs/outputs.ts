@@ -3,12 +3,9 @@ import type { ExecutionId } from '../base/ids.ts';
 import type { Json } from '../base/json.ts';
 import type { Execution, Failure } from '../ledger/execution.ts';
 import { isSettled } from '../ledger/execution.ts';
-import type { Graph, GraphStep } from '../ledger/graph.ts';
-import type { RunRow } from '../ledger/plan.ts';
 import type { OutputPlan } from '../ledger/planned-message.ts';
 import type { Asking } from '../ledger/questions.ts';
 import { ask } from '../ledger/questions.ts';
-import type { RowsPlan } from '../ledger/step-plan.ts';
 import type { CommandEnd, RunsContext } from './ports.ts';
 import type { AttemptPlace } from './step-ports.ts';
 
@@ -42,8 +39,6 @@ export type OutputsFound =
   | { readonly ok: false; readonly error: Failure };
 
 const firstPart = 100;
-/** How much a command of rows may print, in UTF-16 units: what it printed beyond is not all there. */
-const longestPrint = 1_000_000;
 
 /**
  * Runs the commands of outputs one after the other and looks at all that was to be left behind. A repetition after a restart finds the
@@ -65,55 +60,6 @@ export async function checkOutputs(context: OutputsContext, wanted: OutputsWante
   const found = await context.steps.data.outputs({ outputs, cwd, answer, printed, keep });
   if (found.ok) return found;
   return { ok: false, error: { code: 'OUTPUT_INVALID', message: found.mistakes.join('\n') } };
-}
-
-/**
- * The rows of a step that is about to begin, or why it cannot. A command of theirs belongs to the workflow, as there is no attempt yet; a
- * server that dies meanwhile leaves it, and the next one goes on listening. Never rejects.
- */
-export async function readRows(
-  context: Pick<RunsContext, 'commands' | 'steps' | 'store'>,
-  graph: Graph,
-  { plan: { name }, tries }: Pick<GraphStep, 'plan' | 'tries'>,
-  from: RowsPlan,
-  cwd: string,
-): Promise<RowsFound> {
-  const no = (message: string): RowsFound => ({
-    ok: false,
-    error: { code: 'INVALID_INPUT', message: `foreach of step "${name}": ${message}` },
-  });
-  let printed = '';
-  if (from.from === 'command') {
-    const said = await context.steps.texts.environment(graph, {});
-    if (!said.ok) return no(said.message);
-    // Each attempt has rows of its own. What is kept of its command goes when the workflow is over.
-    const subject = {
-      id: graph.id,
-      part: rowsPart(`${name}#${tries}`),
-      mayStart: mayStart(context, graph.id),
-    };
-    const end = await context.commands.run(subject, from.command, cwd, undefined, said.env);
-    if (end.exitCode !== 0) return no(refusalOf(from.command, end));
-    if (end.output.length > longestPrint)
-      return no(
-        `${from.command} prints more than ${longestPrint} characters; let it write a file, and name that.`,
-      );
-    printed = end.output;
-  }
-  const read = await context.steps.data.rows(from, cwd, printed);
-  return read.ok ? read : no(read.message);
-}
-
-/** Rows, or why a step that is to go through them cannot begin. */
-export type RowsFound =
-  | { readonly ok: true; readonly rows: readonly RunRow[] }
-  | { readonly ok: false; readonly error: Failure };
-
-/** A number of its own for each attempt of a step, from its name and number. */
-function rowsPart(attempt: string): number {
-  let sum = 0;
-  for (const char of attempt) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 1_000_000_007;
-  return 1_000 + sum;
 }
 
 /** Which attempt of which step an execution is; null: it is none of a workflow. */

@@ -72,7 +72,8 @@ export type EnvironmentSaid =
 /** Runs a command for one thing in a process of its own that outlives this server. */
 export interface CommandRunner {
   /**
-   * Of several commands for one thing each is another `part`. Starts it, or goes on listening to the one that an earlier server
+   * Of several commands for one thing each is another `part`. One that has run for `limitMs` since it began, by whichever server, is
+   * ended, and `isOverdue`. Starts it, or goes on listening to the one that an earlier server
    * started for the same thing. `mayStart` is asked when from then on `end` would end it: a no, and it never runs. A text is
    * for the shell; a list is a program and its arguments, which no shell sees. An abort lets go of it, and it runs on: rejects
    * with `STOPPING`, and never otherwise.
@@ -81,6 +82,7 @@ export interface CommandRunner {
     subject: {
       readonly id: CommandSubject;
       readonly part?: number;
+      readonly limitMs?: number;
       readonly mayStart?: () => Promise<boolean>;
     },
     command: string | readonly string[],
@@ -95,8 +97,8 @@ export interface CommandRunner {
    * then on nothing is known of it, and it could be run again. Harmless when there is none; never rejects.
    */
   forget(id: CommandSubject, part?: number): Promise<void>;
-  /** As `forget`, and what the command left running in its process group is ended before. */
-  clear(id: CommandSubject): Promise<void>;
+  /** As `forget`, of all its commands or of one, and what runs of them, or was left running in their process groups, is ended before. */
+  clear(id: CommandSubject, part?: number): Promise<void>;
 }
 
 /** How a command ended. */
@@ -105,6 +107,8 @@ export interface CommandEnd {
   readonly exitCode: number | null;
   /** It never ran, and `output` says why. */
   readonly isUnstarted?: true;
+  /** It was ended because its time was over. */
+  readonly isOverdue?: true;
   /** The last lines of what it printed, bounded. */
   readonly output: string;
 }

@@ -16,7 +16,7 @@ import type {
 import type { RunsContext } from './ports.ts';
 import { directoryOf } from './step-directory.ts';
 import { filledStep } from './step-filling.ts';
-import { readRows } from './outputs.ts';
+import { readRows } from './rows.ts';
 import { stepRun } from './step-run.ts';
 import { checkpointOf } from './checkpoint.ts';
 
@@ -25,12 +25,14 @@ type BeginningContext = Pick<RunsContext, 'steps' | 'ids' | 'clock' | 'store' | 
 
 /**
  * How a step that is due begins: its condition is looked at and its templates are filled in, now. Whatever is missing, a
- * directory, an agent or another workflow, makes an attempt that has failed and says why.
+ * directory, an agent or another workflow, makes an attempt that has failed and says why. Rejects with `STOPPING` when aborted while
+ * a command of its rows runs.
  */
 export async function beginningOf(
   context: BeginningContext,
   graph: Graph,
   step: GraphStep,
+  signal: AbortSignal,
 ): Promise<Beginning> {
   const { plan } = step;
   if (plan.when !== null) {
@@ -46,9 +48,9 @@ export async function beginningOf(
     case 'agent':
     case 'todo':
     case 'sequence':
-      return hosting(context, graph, step, does);
+      return hosting(context, graph, step, does, signal);
     case 'route':
-      return ofRoute(context, graph, step, does);
+      return ofRoute(context, graph, step, does, signal);
     case 'human':
       return ofHuman(context, graph, does);
     case 'workflow':
@@ -63,9 +65,10 @@ async function ofRoute(
   graph: Graph,
   step: GraphStep,
   does: RouteProgram,
+  signal: AbortSignal,
 ): Promise<Beginning> {
   const { by } = does;
-  if ('prompt' in by) return hosting(context, graph, step, does);
+  if ('prompt' in by) return hosting(context, graph, step, does, signal);
   const value = await filled(context, graph, by.value);
   if (!value.ok) return failed('TEMPLATE_FAILED', value.message);
   const chosen = chosenCase(does, value.text);
@@ -101,7 +104,9 @@ async function ofWorkflow(
     ...(group ? { group: group.text } : {}),
     ...(does.evaluation === false ? { evaluation: false } : {}),
     inputs,
-    cwd: settings.cwd,
+    // It means the same directories as if it were launched by itself.
+    cwd: settings.base ?? settings.cwd,
+    ...(settings.file ? { file: settings.file } : {}),
     instant: settings.instant,
   });
   return found.ok
@@ -121,6 +126,7 @@ async function hosting(
   graph: Graph,
   step: GraphStep,
   use: AgentUse,
+  signal: AbortSignal,
 ): Promise<Beginning> {
   const { plan } = step;
   const agent = use.agent ?? graph.settings.agent;
@@ -154,7 +160,7 @@ async function hosting(
     };
   }
   if (run.rowsFrom === null) return { as: 'launch', launch: { hosts } };
-  const read = await readRows(context, graph, step, run.rowsFrom, directory.path);
+  const read = await readRows(context, { graph, step }, run.rowsFrom, directory.path, signal);
   if (!read.ok) return failed(read.error.code, read.error.message);
   const rows = { count: read.rows.length, rows: read.rows };
   return { as: 'launch', launch: { hosts: { ...hosts, rows } } };

@@ -7,9 +7,12 @@ import { beginStep } from '../ledger/graph-attempt.ts';
 import { stepEnded } from '../ledger/graph-walk.ts';
 import type { Graph, GraphStep, StepRef } from '../ledger/graph.ts';
 import type { Asking } from '../ledger/questions.ts';
+import type { Lasting } from '../ledger/wakeups.ts';
 import { ask } from '../ledger/questions.ts';
 import { recordAttempt } from './attempt-record.ts';
+import { Places } from './places.ts';
 import type { RunsContext } from './ports.ts';
+import { forgetRows, hasRowsCommand } from './rows.ts';
 import { Scripts } from './scripts.ts';
 import { beginningOf } from './step-beginning.ts';
 
@@ -20,25 +23,32 @@ interface StepAt {
   readonly attempt: Execution | undefined;
 }
 
+/** How many commands of rows run at once; more wait, first in first out. */
+const mostRowsCommands = 16;
+
 /** Moves the steps of workflows: begins what is due, goes on listening to what runs, and decides what has ended. */
 export class Steps {
   readonly #context: RunsContext;
   readonly #scripts: Scripts;
+  readonly #rows = new Places(mostRowsCommands);
 
   constructor(context: RunsContext) {
     this.#context = context;
-    this.#scripts = new Scripts(context, (ref) => this.move(ref));
+    this.#scripts = new Scripts(context, async (ref) => void (await this.move(ref)));
   }
 
-  /** Moves a step on as far as it goes now. Idempotent: whoever calls it again finds nothing left to do. */
-  async move(ref: StepRef): Promise<void> {
+  /**
+   * Moves a step on as far as it goes now. Idempotent: whoever calls it again finds nothing left to do. What waits for
+   * a command of its rows lasts, until `signal` says that nothing may any longer.
+   */
+  async move(ref: StepRef, signal: AbortSignal = this.#context.owner.signal): Promise<Lasting | void> {
     const at = await this.#context.store.read(() => stepAt(ref));
     if (!at) return;
     const { state } = at.step;
     switch (state) {
       case 'due':
       case 'backsOff':
-        return this.#begin(at);
+        return this.#begin(at, signal);
       case 'running':
         return at.attempt?.closed ? this.#decide(at) : this.#listen(at);
       case 'blocked':
@@ -57,9 +67,15 @@ export class Steps {
     for (const ref of refs) await this.move(ref);
   }
 
-  async #begin({ graph, step }: StepAt): Promise<void> {
-    const { store, clock, ids } = this.#context;
+  async #begin(at: StepAt, signal: AbortSignal): Promise<Lasting | void> {
+    const { graph, step } = at;
     if (graph.state === 'ended' || graph.isStopping) return;
+    if (!hasRowsCommand(step.plan)) return this.#beginNow(at, signal);
+    return { lasts: this.#rows.with(signal, () => this.#beginNow(at, signal)) };
+  }
+
+  async #beginNow({ graph, step }: StepAt, signal: AbortSignal): Promise<void> {
+    const { store, clock, ids } = this.#context;
     const isScript = step.plan.does.type === 'script';
     if (isScript && !this.#scripts.take(step.ref)) return;
     const { ref, moves, retryAt } = step;
@@ -68,12 +84,13 @@ export class Steps {
     const isEarly = retryAt !== null && retryAt > asked;
     const how: Beginning = isEarly
       ? { as: 'launch', launch: {} }
-      : await beginningOf(this.#context, graph, step);
+      : await beginningOf(this.#context, graph, step, signal);
     const fresh = new FreshIds(ids);
     reach('step.before');
     const now = isEarly ? asked : clock.now();
     const begun = await store.decide(() => beginStep({ now, ref, moves, how, fresh }));
     reach('step.begun');
+    await forgetRows(this.#context, { graph, step });
     const runs = how.as === 'launch' && begun.ok && begun.value === 'begun';
     if (isScript && !runs) await this.#scripts.leave(ref);
   }

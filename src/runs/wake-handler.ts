@@ -71,7 +71,7 @@ export function wakeHandler(
       case 'slot':
         return context.sessions.callNext();
       case 'step':
-        return steps.move(wake.target as StepRef);
+        return steps.move(wake.target as StepRef, signal);
       case 'graph':
         await beginDependent(context, wake.target as ExecutionId);
         return moveGraph(context, stopping, wake.target as ExecutionId);

@@ -101,6 +101,7 @@ function outputsOf(step: StepInput, { workflows }: WorkflowFacts): readonly stri
     const called = workflows?.get(step.said.workflow);
     return called?.isWhole ? called.outputs : undefined;
   }
+  if (step.type === 'human') return ['answer'];
   return 'outputs' in step.said ? Object.keys(step.said.outputs ?? {}) : [];
 }
 

@@ -44,16 +44,17 @@ steps:
   fix: { needs: [fetch], prompt: "Fix {{inputs.day}}", repairs: 2, outputs: { data: { json: data.json, schema: { type: object } }, ok: { command: npm test } } }
   write:
     needs: [list]
-    foreach: { csv: rows.csv }
+    foreach: { command: "cat rows", timeout: 1m }
     messages:
       - "Write {{row.title}} after {{previous.result ?? 'nothing'}}"
-      - { validate: "test -s out.md", repairs: 2 }
+      - { validate: "test -s out.md", repairs: 2, say: "Mend {{row.title}} of {{inputs.day}}" }
       - { text: "{{row}}", timeout: 5m, check: "true" }
   plan: { type: todo, needs: [fix], prompt: "{{steps.fix.outputs.data.list[0]}}", agents: { coder: { description: codes, agents: { helper: {} } } } }
   choose: { type: route, needs: [fix], value: "{{inputs.mode}}", cases: { full: [publish], fast: [] }, otherwise: full }
   approve: { needs: [plan], question: "Publish {{steps.plan.result}}?", choices: [yes!, no!], declines: [no!], otherwise: no!, timeout: 1h }
   publish: { needs: [approve], when: "{{steps.approve.result}} == 'yes!'", run: publish, outputs: { report: { file: report.md } } }
   again: { workflow: needy, group: eu, inputs: { day: "{{inputs.day}}" } }
+  asked: { needs: [approve], when: "{{steps.approve.outputs.answer}} != 'no!'", run: [echo, "{{steps.approve.outputs.answer}}"] }
   last: { needs: [again], run: [echo, "{{steps.again.outputs.report}}"] }
 `;
 

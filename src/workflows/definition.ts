@@ -44,7 +44,6 @@ export async function callOf(
   if (!resolved.ok) return invalid(resolved.issues);
   const { inputs } = resolved;
   const isForEach = group === null && Object.keys(groups).length > 0;
-  if (isForEach && request.file) return groupOfFile(Object.keys(groups));
   const all = isForEach ? stepsOfGroups(sound, request, inputs) : stepPlansOf(sound.file);
   const steps = stepsWanted(all, request.step);
   if ('ok' in steps) return steps;
@@ -67,14 +66,17 @@ export async function callOf(
 }
 
 function settingsOf(
-  { file, evaluation, isFromFile }: SoundWorkflow,
-  { instant, step }: WorkflowRequest,
+  { file, evaluation, isFromFile, directory }: SoundWorkflow,
+  { instant, step, file: sent }: WorkflowRequest,
   { cwd, variables, isForEach }: Pick<GraphSettings, 'cwd' | 'variables'> & { readonly isForEach: boolean },
 ): GraphSettings {
   const { head } = file;
   return {
     agent: head.agent ?? null,
     cwd,
+    base: directory,
+    // It cannot be had again by its name, as each of its groups would.
+    ...(isForEach && sent ? { file: sent } : {}),
     variables,
     env: isForEach ? {} : (head.env ?? {}),
     failFast: isForEach ? false : (head.failFast ?? false),
@@ -114,16 +116,6 @@ function stepsOfGroups(
       ...(evaluation === false ? { evaluation } : {}),
     },
   }));
-}
-
-/** A file that is in no project cannot be had again by its name, as each of its groups would. */
-function groupOfFile(groups: readonly string[]): Refusal {
-  return invalid([
-    {
-      path: 'group',
-      message: `say which of its groups is to run: ${groups.join(', ')}; a file is run for one`,
-    },
-  ]);
 }
 
 /** One step alone needs nothing: whoever asks for it knows that what it needs is there. */

@@ -1,5 +1,6 @@
+import { isAbsolute, relative, sep } from 'node:path';
 import type { Budget } from '../ledger/execution.ts';
-import type { WorkflowCall } from '../ledger/graph.ts';
+import type { GraphSettings, WorkflowCall } from '../ledger/graph.ts';
 import type { Retry } from '../ledger/planned-message.ts';
 import { defaultTimeoutMs } from '../ledger/registration.ts';
 import type { PlannedMessage } from '../ledger/session.ts';
@@ -55,6 +56,15 @@ function budgetOf(budget: Budget | null): { readonly budget?: Budget } {
 
 /** The same in another directory; what scores it is an entry of its own. */
 function inDirectory(call: WorkflowCall, cwd: string): WorkflowCall {
-  const settings = { ...call.graph.settings, cwd, evaluation: null };
-  return { ...call, graph: { ...call.graph, settings } };
+  const { settings } = call.graph;
+  const moved = { ...settings, cwd, base: baseOf(settings, cwd), evaluation: null };
+  return { ...call, graph: { ...call.graph, settings: moved } };
+}
+
+/** Where the workflows that it begins are at home: in a checkout at the same place, above it or not, else where it works itself. */
+function baseOf({ base, cwd: before }: GraphSettings, cwd: string): string {
+  if (base === undefined || cwd === before) return base ?? cwd;
+  const way = relative(base, before);
+  const isBelow = way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  return isBelow && cwd.endsWith(`${sep}${way}`) ? cwd.slice(0, -way.length - 1) : cwd;
 }

@@ -55,20 +55,17 @@ function scriptTexts({ run, env = {} }: StepInputs['script']): SaidText[] {
 function sequenceTexts({ foreach, messages }: StepInputs['sequence']): SaidText[] {
   const of = foreach === undefined ? 'message' : 'messageOfRow';
   const rows = Object.entries(foreach ?? {}).flatMap(([key, value]) =>
-    text(['foreach', key], value, key === 'command' ? 'shell' : 'text'),
+    typeof value === 'string' ? text(['foreach', key], value, key === 'command' ? 'shell' : 'text') : [],
   );
-  const told = messages.flatMap((message, index): SaidText[] => {
+  const ofMessages = messages.flatMap((message, index): SaidText[] => {
     const at = ['messages', index] as const;
+    const told = (key: string, said: string | undefined, as?: SaidText['as']): SaidText[] =>
+      text([...at, key], said, as).map((each) => ({ ...each, of }));
     if ('validate' in message)
-      return [
-        ...text([...at, 'validate'], message.validate, 'shell').map((said) => ({ ...said, of }) as const),
-        ...text([...at, 'say'], message.say),
-      ];
-    return [...text([...at, 'text'], message.text), ...text([...at, 'check'], message.check, 'shell')].map(
-      (said) => ({ ...said, of }) as const,
-    );
+      return [...told('validate', message.validate, 'shell'), ...told('say', message.say)];
+    return [...told('text', message.text), ...told('check', message.check, 'shell')];
   });
-  return [...rows, ...told];
+  return [...rows, ...ofMessages];
 }
 
 function agentTexts(agents: Readonly<Record<string, SubAgentInput>>, path: readonly string[]): SaidText[] {

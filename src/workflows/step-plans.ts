@@ -96,9 +96,9 @@ function sequenceOf(said: StepInputs['sequence']): StepProgram {
 function rowsOf(foreach: StepInputs['sequence']['foreach']): RowsPlan | null {
   if (foreach === undefined) return null;
   if ('csv' in foreach) return { from: 'csv', path: foreach.csv };
-  return 'json' in foreach
-    ? { from: 'json', path: foreach.json }
-    : { from: 'command', command: foreach.command };
+  if ('json' in foreach) return { from: 'json', path: foreach.json };
+  const { command, timeout: timeoutMs } = foreach;
+  return { from: 'command', command, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
 }
 
 function todoOf(said: Omit<SubAgentInput, 'prompt'>): Omit<TodoPlan, 'prompt'> {

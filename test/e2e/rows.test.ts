@@ -10,6 +10,7 @@ import { on, say, until } from './script-words.ts';
 
 /** Counts its calls in a file, each with the row that it is for, and says no to the third. */
 const noToTheThird = 'echo "$ROW_TITLE" >> calls; test $(wc -l < calls) -ne 3';
+const mend = String.raw`Mend {{row.title}}, \{{row.title}} and all.`;
 const rows = (more: object): object => ({
   type: 'sequence',
   agent: 'writer',
@@ -26,7 +27,7 @@ const writer = {
 const workflows = {
   mended: {
     steps: {
-      write: rows({ messages: ['Write {{row.title}}.', { validate: noToTheThird, repairs: 2 }] }),
+      write: rows({ messages: ['Write {{row.title}}.', { validate: noToTheThird, repairs: 2, say: mend }] }),
     },
   },
   plain: { steps: { write: rows({ messages: ['Write {{row.title}}.'] }) } },
@@ -82,7 +83,9 @@ test('what the gate of the third of five rows refuses is mended in the same conv
     outcome: 'succeeded',
   });
   const attempt = join(record, 'steps', 'write', '1');
-  expect(readFileSync(join(attempt, 'prompt.md'), 'utf8')).toContain('[stemma repair 1 of 2]');
+  expect(readFileSync(join(attempt, 'prompt.md'), 'utf8')).toContain(
+    '[stemma repair 1 of 2] Mend d, {{row.title}} and all.',
+  );
   for (const name of ['transcript.jsonl', 'answer.md', 'result.json'])
     expect([name, existsSync(join(attempt, name))]).toEqual([name, true]);
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { Bench } from './bench.ts';
 import { scenarios } from './scenario.ts';
 import { worker } from './worker.ts';
+import { workflowBeginningCases } from './workflow-beginnings.cases.ts';
 import { workflowRunCases } from './workflow-runs.cases.ts';
 import { workflowShownCases } from './workflow-shown.cases.ts';
 
@@ -15,5 +16,8 @@ beforeAll(async () => {
 
 afterAll(() => bench.close(), 180_000);
 
-describe.concurrent('workflows', () => workflowRunCases(scenarios(() => bench)));
-describe.concurrent('workflows', () => workflowShownCases(scenarios(() => bench)));
+describe.concurrent('workflows', () => {
+  workflowRunCases(scenarios(() => bench));
+  workflowShownCases(scenarios(() => bench));
+  workflowBeginningCases(scenarios(() => bench));
+});

@@ -338,7 +338,7 @@ export class Scene extends SceneView {
   advance(
     run: Run,
     moves = existing(this.model.state.runs, run.id).moves,
-    filled: Pick<Advance, 'text' | 'inputs'> = {},
+    filled: Pick<Advance, 'text' | 'inputs' | 'repairText'> = {},
   ): Promise<string> {
     const command = { now: this.now, id: run.id, moves, ...filled, fresh: this.fresh() };
     return this.do({ rule: 'advance', command });
