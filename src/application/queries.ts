@@ -1,35 +1,24 @@
 import type { IdKinds, IdResolution, Queries, Resolution, ResolvableKind } from '../api/ports.ts';
 import type { ExecutionId, SessionId } from '../base/ids.ts';
 import { executionKinds, executionStates } from '../contract/execution.ts';
-import type { ListQuery, Page } from '../contract/page.ts';
-import { largestLimit } from '../contract/page.ts';
+import type { Page } from '../contract/page.ts';
 import type { Execution } from '../ledger/execution.ts';
 import type { Session as WireSession } from '../contract/session.ts';
 import type { Notice } from '../ledger/notice.ts';
 import { ask } from '../ledger/questions.ts';
 import type { Session } from '../ledger/session.ts';
-import type { NoticeFilter, Page as ViewPage, Tree } from '../store/views.ts';
+import type { NoticeFilter, Page as ViewPage } from '../store/views.ts';
 import type { ApplicationContext } from './context.ts';
 import { asksForOthers, chosen, idOf, paging } from './list-filters.ts';
 import { heldBackOf, withLimits } from './limits.ts';
+import { createMonitor } from './monitor.ts';
 import { createRunQueries } from './run-queries.ts';
 import { unseenIn } from './unseen.ts';
-import { toExecution, toMonitorRow, toNotice, toSession, toTree } from './wire.ts';
+import { toExecution, toNotice, toSession, toTree } from './wire.ts';
 import { stepsOfTree } from './tree-steps.ts';
 
 /** Most executions that one answer shows of a tree. */
 const largestTree = 10_000;
-/** How much of each tree the monitor looks at to say what holds it. */
-const monitorDepth = 500;
-const emptyTree: Tree = {
-  executions: [],
-  notices: [],
-  holds: [],
-  held: [],
-  turns: [],
-  steers: [],
-  isCut: false,
-};
 
 const sessionStates = ['cold', 'live', 'stopped'] as const;
 const noticeStates = ['owed', 'claimed', 'handed', 'handled', 'waived'] as const;
@@ -74,7 +63,14 @@ export function createQueries(context: ApplicationContext): Queries {
       const root = row ? await execution(row.rootId) : undefined;
       const rows = root ? await views.tree(root.id, { limit: largestTree }) : undefined;
       if (!root || !rows) return undefined;
-      const tree = toTree(root, await withLimits(context, rows), clock.now());
+      // What is open now is among the newest: where those are left out it is read for itself.
+      const open = rows.isCut ? await views.openTree(root.id, { limit: largestTree }) : undefined;
+      const tree = toTree(
+        root,
+        await withLimits(context, rows),
+        clock.now(),
+        open && (await withLimits(context, open)),
+      );
       const unseen = await unseenIn(context, rows);
       const steps = await stepsOfTree(context, rows.executions);
       return {
@@ -83,25 +79,7 @@ export function createQueries(context: ApplicationContext): Queries {
         ...(unseen.length === 0 ? {} : { unseen }),
       };
     },
-    async monitor(filter) {
-      const { cursor, limit } = paging(filter, 'execution');
-      const fits = monitorFilter(filter);
-      const page = await views.liveRoots({ cursor, limit: fits === undefined ? limit : largestLimit });
-      const fitting = page.items.filter(({ root }) => fits?.(root) ?? true);
-      const shown = fitting.slice(0, limit);
-      const next = fitting.length > limit ? shown.at(-1)?.root.id : page.next;
-      const rows = await Promise.all(
-        shown.map(async (live) => {
-          const rows = (await views.tree(live.root.id, { limit: monitorDepth })) ?? emptyTree;
-          const limited = await withLimits(context, rows);
-          return toMonitorRow(live, limited, await session(live.root.runsIn), clock.now());
-        }),
-      );
-      return {
-        items: rows.sort((a, b) => Number(b.waiting?.for === 'input') - Number(a.waiting?.for === 'input')),
-        ...(next === undefined ? {} : { nextCursor: next }),
-      };
-    },
+    monitor: createMonitor(context),
     async notices(filter) {
       if (asksForOthers(filter, ['state', 'session', 'root'])) return { items: [] };
       const asked = {
@@ -112,7 +90,7 @@ export function createQueries(context: ApplicationContext): Queries {
       const { rootId } = idOf('rootId', 'execution', filter.root);
       if (rootId === undefined) return toPage(await views.notices(asked), toNotice);
       const tree = await views.tree(rootId, { limit: largestTree });
-      return toPage(pageOfTree(tree ?? emptyTree, asked), toNotice);
+      return toPage(pageOf(tree?.notices ?? [], asked), toNotice);
     },
     async notice(id) {
       const row = await store.read(() => ask('notice', id));
@@ -140,24 +118,10 @@ export function createQueries(context: ApplicationContext): Queries {
   };
 }
 
-/** Which live roots are asked for; undefined: all. */
-function monitorFilter(filter: ListQuery): ((root: Execution) => boolean) | undefined {
-  const { project, session, root: rootId } = filter;
-  const { state } = chosen('state', filter.state, executionStates);
-  const { kind } = chosen('kind', filter.kind, executionKinds);
-  if (asksForOthers(filter, ['project', 'state', 'session', 'root', 'kind'])) return () => false;
-  const wanted = [project, session, rootId, state, kind];
-  if (wanted.every((value) => value === undefined)) return undefined;
-  return (root) =>
-    [root.project, root.runsIn, root.id, root.state, root.kind].every(
-      (value, index) => wanted[index] === undefined || wanted[index] === value,
-    );
-}
-
 /** A page of the notices of one tree, newest first. */
-function pageOfTree(tree: Tree, asked: NoticeFilter): ViewPage<Notice> {
+function pageOf(notices: readonly Notice[], asked: NoticeFilter): ViewPage<Notice> {
   const { state, sessionId, cursor, limit } = asked;
-  const fitting = tree.notices
+  const fitting = notices
     .filter((row) => state === undefined || row.state === state)
     .filter((row) => sessionId === undefined || row.sessionId === sessionId)
     .filter((row) => cursor === undefined || row.id < cursor)

@@ -25,7 +25,7 @@ export function createWaiting(context: ApplicationContext): Waiting {
       const isClosed = await commits.closed(id, timeoutMs, signal);
       const after = (await execution(id)) ?? row;
       if (isClosed || after.closed) return { ok: true, value: closedAnswer(after) };
-      const tree = await views.tree(after.rootId, { limit: heldLimit });
+      const tree = await views.openTree(after.rootId, { limit: heldLimit });
       return {
         ok: true,
         value: {

@@ -118,14 +118,19 @@ export function holdingOf(rows: LimitedTree, now: number): wire.Holding[] {
   return holding({ ...rows, turns, now }).map((found) => toHolding(found, names));
 }
 
-/** A tree with what holds its root, as the wire shows it. */
-export function toTree(root: Execution, rows: LimitedTree, now: number): wire.TreeView {
+/** A tree with what holds its root, as the wire shows it. `open`: what is open in it, where it is not all there. */
+export function toTree(
+  root: Execution,
+  rows: LimitedTree,
+  now: number,
+  open: LimitedTree = rows,
+): wire.TreeView {
   return {
     root: root.id,
     closed: root.closed,
     executions: rows.executions.map(toExecution),
     notices: rows.notices.map(toNotice),
-    holding: root.closed ? [] : holdingOf(rows, now),
+    holding: root.closed ? [] : holdingOf(open, now),
     ...present({ outcome: root.outcome, outcomeCode: root.outcomeCode }),
   };
 }
@@ -147,7 +152,9 @@ export function toMonitorRow(
   now: number,
 ): wire.MonitorRow {
   const { root } = live;
-  const waiting = rows.executions.find((row) => !row.closed && row.waiting)?.waiting ?? resultsWait(rows);
+  const waits = rows.executions.flatMap((row) => (row.closed ? [] : (row.waiting ?? [])));
+  // What only a person can end is said first.
+  const waiting = waits.find((each) => each.for === 'input') ?? waits[0] ?? resultsWait(rows);
   return {
     id: root.id,
     name: root.name,

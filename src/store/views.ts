@@ -27,6 +27,11 @@ export interface Views {
   executions(filter: ExecutionFilter): Promise<Page<Execution>>;
   /** A whole tree, at most `limit` executions of it, or undefined when there is no such root. */
   tree(rootId: ExecutionId, options: { readonly limit: number }): Promise<Tree | undefined>;
+  /**
+   * What of a tree is not over: what is unclosed, at most `limit` of it, nearest to the root first, and what results are of that nobody
+   * has handled. It costs no more for all that is closed. Undefined when there is no such root.
+   */
+  openTree(rootId: ExecutionId, options: { readonly limit: number }): Promise<Tree | undefined>;
   notices(filter: NoticeFilter): Promise<Page<Notice>>;
   sessions(filter: SessionFilter): Promise<Page<Session>>;
   /** The queue of a session, first in first out, those being steered included. */

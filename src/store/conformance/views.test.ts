@@ -133,6 +133,20 @@ describe.each(adapters)('views on $name', ({ open }) => {
     });
   });
 
+  it('shows what is open of a tree, and what its results are of', async () => {
+    const whole = await opened.store.views.tree(root.id, { limit: 100 });
+    const open = await opened.store.views.openTree(root.id, { limit: 100 });
+    const results = whole?.notices.filter(({ state }) => state === 'owed' || state === 'claimed') ?? [];
+    const shown = whole?.executions.filter(
+      (row) => !row.closed || results.some((notice) => notice.executionId === row.id),
+    );
+    expect(open).toEqual({ ...whole, executions: shown, notices: results });
+    expect(open?.executions.map((row) => row.id)).toContain(root.id);
+    const cut = await opened.store.views.openTree(root.id, { limit: 2 });
+    expect([cut?.executions.slice(0, 1).map((row) => row.id), cut?.isCut]).toEqual([[root.id], true]);
+    expect(await opened.store.views.openTree(child.id, { limit: 2 })).toBeUndefined();
+  });
+
   it('cuts a tree that is too large, and knows none that is not there', async () => {
     const tree = await opened.store.views.tree(root.id, { limit: 2 });
     expect([tree?.executions.map((row) => row.id), tree?.isCut]).toEqual([executions(1, 3), true]);

@@ -1,4 +1,3 @@
-import type { Execution } from '../../ledger/execution.ts';
 import { isSettled } from '../../ledger/execution.ts';
 import { isPending } from '../../ledger/notice.ts';
 import type { Notification } from '../../ledger/notification.ts';
@@ -6,7 +5,6 @@ import type { Occurrence } from '../../ledger/occurrence.ts';
 import type { Schedule } from '../../ledger/schedule.ts';
 import { stateOf } from '../../ledger/schedule.ts';
 import { cursorOf, placeOf } from '../schedule-cursor.ts';
-import { inTreeOrder } from '../tree-order.ts';
 import type {
   EventLog,
   IdOf,
@@ -18,13 +16,13 @@ import type {
   Paging,
   RecoveryViews,
   ScheduleFilter,
-  Tree,
   Views,
 } from '../views.ts';
 import { notificationCursor, notificationPlace } from '../views.ts';
 import { answerFrom } from './answer.ts';
 import { graphOf, runOf } from './graph-view.ts';
 import type { MemoryState } from './state.ts';
+import { openTreeOf, treeOf } from './tree-view.ts';
 
 type Reading = <T>(query: () => T) => Promise<T>;
 
@@ -47,6 +45,7 @@ export function memoryViews(state: MemoryState, read: Reading): Views {
         }),
       ),
     tree: (rootId, { limit }) => read(() => treeOf(state, rootId, limit)),
+    openTree: (rootId, { limit }) => read(() => openTreeOf(state, rootId, limit)),
     notices: (filter) =>
       read(() =>
         page(
@@ -164,44 +163,6 @@ function occurrencesOf(state: MemoryState, filter: OccurrenceFilter): Page<Occur
   return found.length > limit && last ? { items, next: String(last.instant) } : { items };
 }
 
-function treeOf(state: MemoryState, rootId: string, limit: number): Tree | undefined {
-  const found = [...state.rows('execution').values()].filter((row) => row.rootId === rootId).sort(byId);
-  if (found.length === 0) return undefined;
-  const members = new Map<string, Execution>(found.map((row) => [row.id, row]));
-  const notices = [...state.rows('notice').values()].filter((row) => members.has(row.executionId)).sort(byId);
-  const executions = found.slice(0, limit);
-  const holds = [...state.holds].filter(
-    (hold) => members.has(hold.executionId) || members.has(hold.holderId),
-  );
-  const heldIds = new Set<string>(
-    holds.filter((hold) => members.has(hold.holderId)).map((hold) => hold.executionId),
-  );
-  const steerIds = new Set<string | null | undefined>();
-  for (const notice of notices) if (notice.state === 'claimed') steerIds.add(notice.steerId);
-  for (const row of executions) {
-    if (row.kind === 'message' && !isSettled(row.state))
-      steerIds.add(state.rows('input').get(row.id)?.steerId);
-  }
-  const isOwed = (id: string): boolean =>
-    [...state.rows('notice').values()].some((row) => row.executionId === id && isPending(row.state));
-  return {
-    executions: inTreeOrder(executions),
-    notices,
-    holds: holds.sort((a, b) => (edge(a) < edge(b) ? -1 : 1)),
-    held: [...state.rows('execution').values()]
-      .filter((row) => heldIds.has(row.id) && row.rootId !== rootId && (!row.closed || isOwed(row.id)))
-      .sort(byId),
-    turns: [...state.owners].flatMap(({ executionId, turnId }) => {
-      const turn = state.rows('turn').get(turnId);
-      return turn && turn.state !== 'ended' && members.has(executionId) ? [{ executionId, turn }] : [];
-    }),
-    steers: [...state.rows('steer').values()]
-      .filter((steer) => steerIds.has(steer.id) && steer.endedAt === null)
-      .sort(byId),
-    isCut: found.length > limit,
-  };
-}
-
 function liveRootsOf(state: MemoryState, { cursor = '', limit }: Paging): Page<LiveRoot> {
   const unclosed = [...state.rows('execution').values()].filter((row) => !row.closed).sort(byId);
   const behind = unclosed.filter((row) => row.parentId === null && row.id > cursor);
@@ -284,8 +245,4 @@ export function memoryEventLog(state: MemoryState, read: Reading): EventLog {
 
 function byId(a: { readonly id: string }, b: { readonly id: string }): number {
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
-}
-
-function edge(hold: { readonly executionId: string; readonly holderId: string }): string {
-  return `${hold.executionId} ${hold.holderId}`;
 }

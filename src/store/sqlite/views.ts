@@ -9,7 +9,7 @@ import { runView } from './run-view.ts';
 import { notificationList } from './notification-views.ts';
 import { scheduleLists } from './schedule-views.ts';
 import type { SqliteTables } from './tables.ts';
-import { treeView } from './tree-view.ts';
+import { openTreeView, treeView } from './tree-view.ts';
 
 /** Runs a read of the committed state. */
 export type Reading = <T>(query: () => T) => Promise<T>;
@@ -20,6 +20,7 @@ export function sqliteViews(db: Database, tables: SqliteTables, read: Reading): 
   const schedules = scheduleLists(db, tables);
   const notifications = notificationList(db, tables);
   const tree = treeView(db, tables);
+  const openTree = openTreeView(db, tables);
   const graph = graphView(db, tables);
   const run = runView(db, tables);
   const queue = db.prepare(`
@@ -28,6 +29,7 @@ export function sqliteViews(db: Database, tables: SqliteTables, read: Reading): 
   return {
     executions: (filter) => read(() => list.executions(filter)),
     tree: (rootId, options) => read(() => tree(rootId, options)),
+    openTree: (rootId, options) => read(() => openTree(rootId, options)),
     notices: (filter) => read(() => list.notices(filter)),
     sessions: (filter) => read(() => list.sessions(filter)),
     inputsOf: (sessionId) => read(() => tables.inputs.all(queue.json([sessionId]) as string[])),
