@@ -16,7 +16,8 @@ export const processSuites = [
   'src/workspaces/*.test.ts',
   'src/main/*.test.ts',
   'test/ledger/ablation.test.ts',
-  'test/e2e/{hostile-agents,killed-schedules,killed-workflows,many-due,orchestrators,rows,rows-command,servers,workflow-examples,workflow-runs,workflows}.test.ts',
+  'test/e2e/{hostile-agents,many-due,orchestrators,rows,rows-command,servers,workflow-examples,workflow-runs,workflows}.test.ts',
+  'test/e2e/killed-*.test.ts',
   'test/schedules/year.test.ts',
   'test/simulation/ablation.test.ts',
 ];

@@ -76,9 +76,9 @@ export class Bench {
   }
 
   /** Starts the server on the same data; answers how it ended if it did so before it was ready, as a fault may want. */
-  async start(env: Record<string, string> = {}): Promise<Ended | undefined> {
+  async start(env: Record<string, string> = {}, argv: readonly string[] = []): Promise<Ended | undefined> {
     const { dataDir, configFile } = this;
-    const started = await startServer({ dataDir, configFile, env });
+    const started = await startServer({ dataDir, configFile, env, argv });
     if (!('ready' in started)) return started;
     this.#server = started;
     if (this.#events) return undefined;
