@@ -40,7 +40,7 @@ function textSeen(world: World, state: MemorySnapshot, run: Run): string {
   const index = indexToSend(run);
   const attempts = state.executions.filter((row) => row.runId === run.id && row.runIndex === index);
   const text = plannedAt(run, index)?.text ?? '';
-  return filledText(world, { run, text, attempt: attempts.length + 1 });
+  return filledText(world, { run, index, text, attempt: attempts.length + 1 });
 }
 
 function hasFailed(state: MemorySnapshot, run: Run): boolean {

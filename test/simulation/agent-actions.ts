@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 /** Everything that an agent's process may do now. */
 export function agentActions(world: World, process: AgentProcess): Action[] {
   return [
-    ...ownProgress(process),
+    ...ownProgress(world, process),
     ...taskProgress(world, process),
     ...ideas(world, process),
     ...typing(world, process),
@@ -15,7 +15,7 @@ export function agentActions(world: World, process: AgentProcess): Action[] {
   ];
 }
 
-function ownProgress(process: AgentProcess): Action[] {
+function ownProgress(world: World, process: AgentProcess): Action[] {
   const { label } = process.agent;
   const actions: Action[] = [];
   const held = process.takeable();
@@ -38,8 +38,30 @@ function ownProgress(process: AgentProcess): Action[] {
     return actions;
   }
   const waitsForCall = process.asking > 0 || process.calls.some((call) => call.nativeTurnId === at);
-  if (!waitsForCall) actions.push(progress(`${at} ends`, () => process.finish('succeeded'), 8));
+  if (waitsForCall) return actions;
+  actions.push(progress(`${at} ends`, () => end(world, process), 8));
+  if (
+    world.budgets.has('selfReports') &&
+    process.activity.carried.some((one) => world.flows.isOfStep(one.label))
+  )
+    actions.push(maybe(`${at} reports its failure`, () => report(world, process), 4));
   return actions;
+}
+
+/** Asked to choose, it says the same in the last line of each answer from then on. */
+function end(world: World, process: AgentProcess): void {
+  const said = process.activity?.carried.map((one) => world.flows.choiceFor(one.label)).find(Boolean);
+  const { agent } = process;
+  agent.says = said ?? agent.says;
+  const answer = agent.says === undefined ? undefined : `I choose:\n${agent.says}`;
+  process.finish('succeeded', undefined, undefined, answer);
+}
+
+/** It says that it could not do what it was asked, by the end of its answer. */
+function report(world: World, process: AgentProcess): void {
+  world.budgets.spend('selfReports');
+  for (const { label } of process.activity?.carried ?? []) world.truth.reported.add(label);
+  process.finish('succeeded', undefined, undefined, 'Too hard.\n[stemma failed] it is too hard');
 }
 
 function taskProgress(world: World, process: AgentProcess): Action[] {

@@ -51,6 +51,8 @@ export class SimulatedAgent implements Worker {
   process: AgentProcess | undefined;
   /** Whom it can call, since it was told last. */
   calls: CanCall | undefined;
+  /** What it chooses, since it was asked to. */
+  says: string | undefined;
   /** What it has given out, as far as it had an answer. */
   readonly children: Child[] = [];
   turns = 0;
@@ -183,6 +185,7 @@ export class AgentProcess {
     status: 'succeeded' | 'failed' | 'interrupted',
     error?: 'agent' | 'capacity' | 'login',
     resetsAt?: number,
+    answer?: string,
   ): void {
     const { kind, truth } = this.agent;
     if (kind.bindsSteerToTurn) {
@@ -201,7 +204,7 @@ export class AgentProcess {
       type: 'turnEnded',
       nativeTurnId: activity.nativeTurnId,
       status,
-      answer: `answer of ${activity.nativeTurnId}`,
+      answer: answer ?? `answer of ${activity.nativeTurnId}`,
       tasks: [...this.tasks.values()],
       ...(this.agent.isCosting ? { usage: usageOf(activity, 5) } : {}),
       ...(error

@@ -14,7 +14,7 @@ const final: readonly (string | null)[] = ['BUDGET', 'CAPACITY', 'SIGNED_OUT'];
 export function checkAttempts({ world, before, after }: CommitContext): void {
   const known = new Set(before.executions.map((row) => row.id));
   for (const row of after.executions) {
-    if (row.kind !== 'message' || row.runId === null || known.has(row.id)) continue;
+    if (row.runId === null || known.has(row.id)) continue;
     const why =
       wrongAttempt(after.executions, row) ?? (world.asked.reruns > 0 ? undefined : tooSoon(after, row));
     if (why) world.violations.report('ATTEMPT', `${describe(row)}, attempt ${row.attempt}, ${why}`);
@@ -23,9 +23,7 @@ export function checkAttempts({ world, before, after }: CommitContext): void {
 
 /** The attempts of a message are numbered without gap, and nothing of its run is open when it is sent. */
 function wrongAttempt(all: readonly Execution[], row: Execution): string | undefined {
-  const others = all.filter(
-    (other) => other.runId === row.runId && other.kind === 'message' && other.id !== row.id,
-  );
+  const others = all.filter((other) => other.runId === row.runId && other.id !== row.id);
   const open = others.find((other) => !other.closed);
   if (open) return `is sent while ${open.name} is open`;
   const same = others.filter((other) => other.runIndex === row.runIndex);
@@ -34,9 +32,7 @@ function wrongAttempt(all: readonly Execution[], row: Execution): string | undef
 
 function tooSoon({ executions, runs }: CommitContext['after'], row: Execution): string | undefined {
   const run = runs.find((other) => other.id === row.runId);
-  const last = executions.findLast(
-    (other) => other.runId === row.runId && other.kind === 'message' && other.id < row.id,
-  );
+  const last = executions.findLast((other) => other.runId === row.runId && other.id < row.id);
   const { max = 0, backoffMs = 0 } = (run && plannedAt(run, last?.runIndex ?? 0))?.retry ?? {};
   const mayRepeat = last?.outcome === 'failed' && last.attempt <= max && !final.includes(last.outcomeCode);
   if (!last) return undefined;

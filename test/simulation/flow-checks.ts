@@ -2,12 +2,10 @@ import type { Execution } from '../../src/ledger/execution.ts';
 import { isSettled } from '../../src/ledger/execution.ts';
 import type { MemorySnapshot } from '../../src/store/memory/state.ts';
 import type { CommitContext } from './checks-context.ts';
+import { expectedOf } from './flow-expectations.ts';
 import type { Flow, FlowStep } from './flows.ts';
 import { describe } from './observer.ts';
 import type { World } from './world.ts';
-
-/** Failures that another attempt would not mend. */
-const final: readonly (string | null)[] = ['BUDGET', 'CAPACITY', 'SIGNED_OUT'];
 
 /** Steps that are no scripts are at work while one of their attempts is: nobody else can say it. */
 export function learnFlows(world: World, state: MemorySnapshot): void {
@@ -39,7 +37,9 @@ export function checkBeginnings({ world, before, after }: CommitContext): void {
   if (before.executions.length === after.executions.length) return;
   const known = new Set(before.executions.map((row) => row.id));
   for (const row of after.executions) {
-    const step = known.has(row.id) || row.parentId === null ? undefined : world.flows.step(row.name);
+    if (known.has(row.id)) continue;
+    if (row.runId !== null && row.kind !== 'message') checkEntry(world, after, row);
+    const step = row.parentId === null ? undefined : world.flows.step(row.name);
     if (!step) continue;
     const open = after.executions.find((other) => isUnclosedBefore(other, row));
     if (open) world.violations.report('ORDER', `${row.name} is tried again while ${describe(open)} is open`);
@@ -48,6 +48,18 @@ export function checkBeginnings({ world, before, after }: CommitContext): void {
       const alive = world.truth.alive(need, isCut ? 'programs' : 'all');
       if (alive) world.violations.report('ORDER', `${row.name} begins before the end of ${need}: ${alive}`);
     }
+  }
+}
+
+/** What a run sends behind a workflow, or again, goes out when nothing of what it sent before is alive. */
+function checkEntry({ truth, violations }: World, { executions }: MemorySnapshot, row: Execution): void {
+  for (const earlier of executions) {
+    if (earlier.runId !== row.runId || earlier.id >= row.id) continue;
+    // By its name nobody could tell it from what is sent now; what was closed was looked at then.
+    if (earlier.name === row.name && earlier.closed) continue;
+    const alive = truth.alive(earlier.name, earlier.cancelRequested ? 'programs' : 'all');
+    if (alive)
+      violations.report('EARLY', `${row.name} is sent while ${alive}, which is part of ${earlier.name}`);
   }
 }
 
@@ -67,65 +79,34 @@ export function checkFlows(world: World, state: MemorySnapshot): void {
       if (plan.does.type === 'script' && work.stage === 'running' && !truth.isDetached(plan.name))
         violations.report('STUCK', `the script of ${plan.name} runs, and nobody waits for it`);
     }
-    const row = state.executions.find(({ name }) => name === flow.label);
     // What somebody has ended, or an agent's conversation that was lost, came to something else.
-    if (row && !isEndedByOthers(state, row) && !facts.isConversationGone) checkFlow(world, state, flow, row);
+    const rows = state.executions.filter((row) => isProgram(state, row) && row.name === flow.label);
+    for (const row of rows)
+      if (!isEndedByOthers(state, row) && !facts.isConversationGone) checkFlow(world, state, flow, row);
   }
+}
+
+function isProgram({ graphs }: MemorySnapshot, row: Execution): boolean {
+  return graphs.some(({ id }) => id === row.id);
 }
 
 function checkFlow({ violations }: World, state: MemorySnapshot, flow: Flow, row: Execution): void {
-  const attemptsOf = ({ plan }: FlowStep): Execution[] =>
-    state.executions
+  const inGraph = state.graphSteps.filter((step) => step.graphId === row.id).map(({ plan }) => plan.name);
+  const steps = flow.steps.filter(({ plan }) => inGraph.includes(plan.name));
+  const attemptsOf = ({ plan }: FlowStep): Execution[] | undefined => {
+    const isReused = state.graphSteps.some(
+      (step) => step.graphId === row.id && step.plan.name === plan.name && step.reused !== null,
+    );
+    if (isReused) return undefined;
+    return state.executions
       .filter((one) => one.parentId === row.id && one.name === plan.name)
       .sort((one, other) => one.attempt - other.attempt);
+  };
   const isStopped = state.graphs.some(({ id, isStopping }) => id === row.id && isStopping);
-  const bad = new Set<string>();
-  const missed = new Set<string>();
-  for (const step of flow.steps) {
-    const { name, needs, when } = step.plan;
-    const attempts = attemptsOf(step);
-    const isBlocked = needs.some((need) => bad.has(need) || missed.has(need));
-    const why = whyWrong(step, attempts, isBlocked, isStopped);
-    if (why) violations.report('FLOW', `step ${name} ${why}`);
-    const last = attempts.at(-1);
-    if (isBlocked) missed.add(name);
-    else if (!last && when === 'false') continue;
-    else if (!last) missed.add(name);
-    else if (last.state !== 'succeeded' && step.plan.onFailure === 'stop') bad.add(name);
-  }
-  const expected = bad.size === 0 ? 'succeeded' : 'failed';
-  if (row.state !== expected)
-    violations.report(
-      'FLOW',
-      `${describe(row)} should have ${expected}: ${[...bad].join(', ') || 'all went well'}`,
-    );
-}
-
-/** What is wrong with the attempts of a step, given what it needed. */
-function whyWrong(
-  { plan, ends }: FlowStep,
-  attempts: readonly Execution[],
-  isBlocked: boolean,
-  isStopped: boolean,
-): string | undefined {
-  if (isBlocked) return attempts.length > 0 ? 'ran, although what it needs had failed' : undefined;
-  if (plan.when === 'false')
-    return attempts.length > 0 ? 'ran, although its condition did not hold' : undefined;
-  const last = attempts.at(-1);
-  if (!last) return isStopped ? undefined : 'never ran';
-  const most = 1 + (plan.retry?.max ?? 0);
-  if (attempts.length > most) return `ran ${attempts.length} times, of ${most} at most`;
-  const early = attempts.slice(0, -1).find(({ state }) => state !== 'failed' && state !== 'lost');
-  if (early) return `was tried again after it had ${early.state}`;
-  const isFinal = final.includes(last.error?.code ?? null);
-  const mayGoOn = attempts.length < most && last.state === 'failed' && !isFinal && !isStopped;
-  if (mayGoOn) return `was not tried again after attempt ${last.attempt} had failed`;
-  if (plan.does.type !== 'script') return undefined;
-  const told = attempts.map(({ state }) => (state === 'succeeded' ? 'succeeded' : 'failed'));
-  // A deadline may come before the script has begun, or when only what it has begun is alive.
-  const isLate = attempts.some(({ error }) => error?.code === 'TIMED_OUT');
-  const isTold = isLate || (ends.length === told.length && ends.every((end, index) => end === told[index]));
-  return isTold || isStopped ? undefined : `says ${told.join(', ')}; its scripts ${ends.join(', ')}`;
+  const expected = expectedOf({ ...flow, steps }, attemptsOf, isStopped);
+  if (expected.wrong) violations.report('FLOW', expected.wrong);
+  if (row.state !== expected.state)
+    violations.report('FLOW', `${describe(row)} should have ${expected.state}: ${expected.why}`);
 }
 
 /** Whether it, something above it or one of its attempts was ended by somebody. */

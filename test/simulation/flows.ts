@@ -1,32 +1,21 @@
 import type { NewGraph, WorkflowCall } from '../../src/ledger/graph.ts';
-import type { StepPlan, StepProgram } from '../../src/ledger/step-plan.ts';
+import type { StepPlan } from '../../src/ledger/step-plan.ts';
 import type { Budgets } from './scheduler.ts';
 import type { Choices } from './choices.ts';
-import { orchestrationOf } from './orchestrators.ts';
+import { sayings, stepPlan } from './flow-steps.ts';
 import type { Truth, Work } from './truth.ts';
 import type { Violations } from './violations.ts';
-
-const minuteMs = 60_000;
-const stepTypes = [
-  'script',
-  'script',
-  'script',
-  'agent',
-  'todo',
-  'todo',
-  'todo',
-  'human',
-  'workflow',
-] as const;
-/** How deep workflows of a history are in each other. */
-const deepest = 4;
 
 /** A step as the history made it up, and what really became of its attempts. */
 export interface FlowStep {
   readonly plan: StepPlan;
   readonly work: Work;
-  /** How the programs of its attempts ended, in order. Of scripts only: everything else says it in the ledger. */
-  readonly ends: ('succeeded' | 'failed')[];
+  /** How the program of each attempt ended. Of scripts only: everything else says it in the ledger. */
+  readonly ends: Map<string, 'succeeded' | 'failed'>;
+  /** What an agent that has to choose says here. */
+  readonly says: string;
+  /** In the workflow that was looked at last. */
+  hasSucceeded: boolean;
 }
 
 /** A workflow as the history made it up. */
@@ -68,11 +57,28 @@ export class Flows {
       ?.steps.find(({ plan }) => plan.name === label);
   }
 
+  /** Whether a message is one of a step's own conversation. */
+  isOfStep(label: string): boolean {
+    return this.#stepOfMessage(label) !== undefined;
+  }
+
+  /** What an agent answers that is asked to choose; undefined: this message does not ask it. */
+  choiceFor(label: string): string | undefined {
+    const step = this.#stepOfMessage(label);
+    return step?.plan.does.type === 'route' ? step.says : undefined;
+  }
+
+  #stepOfMessage(label: string): FlowStep | undefined {
+    const said = label.replace(/^\[stemma repair \d+ of \d+\] /, '');
+    return /\.m\d*(?=[@+~]|$)/.test(said) ? this.step(said.slice(0, said.lastIndexOf('.m'))) : undefined;
+  }
+
   /** The text of a step's conversation: each attempt of the step has a conversation of its own, and a text of its own. */
-  textIn(runId: string, text: string): string {
+  textIn(runId: string, text: string, row: number | null): string {
     // What the server says to every step's agent comes behind the text itself.
-    const own = /^\{\{\S+\.m\}\}/.exec(text)?.[0];
-    if (own === undefined) return text;
+    const written = /^\{\{\S+\.m\d*\}\}/.exec(text)?.[0];
+    if (written === undefined) return text;
+    const own = row === null ? written : written.replace(/\}\}$/, `@${row}}}`);
     const runs = this.#runs.get(text) ?? [];
     if (!runs.includes(runId)) this.#runs.set(text, [...runs, runId]);
     const place = (this.#runs.get(text) ?? []).indexOf(runId);
@@ -102,8 +108,10 @@ export class Flows {
       { length: 1 + choices.below(depth === 1 ? 4 : 2) },
       (_, index) => `${label}.s${index}`,
     );
-    const steps = names.map((name, index): FlowStep => {
-      const plan = this.#plan(name, names.slice(0, index), depth);
+    const steps: FlowStep[] = [];
+    for (const name of names) {
+      const before = steps.map((step) => step.plan);
+      const plan = stepPlan(choices, name, before, depth);
       const work = truth.addWork({
         kind: 'work',
         label: name,
@@ -113,8 +121,9 @@ export class Flows {
         stage: 'never',
         isStep: true,
       });
-      return { plan, work, ends: [] };
-    });
+      const says = choices.pick(sayings);
+      steps.push({ plan, work, ends: new Map(), says, hasSucceeded: false });
+    }
     const settings = {
       agent: [...this.#world.kinds.keys()][0] ?? null,
       cwd: '/here',
@@ -132,39 +141,5 @@ export class Flows {
     const flow: Flow = { label, graph: { ...about, settings, steps: plans, reused: [] }, steps };
     this.all.set(label, flow);
     return flow;
-  }
-
-  #plan(name: string, before: readonly string[], depth: number): StepPlan {
-    const { choices } = this.#world;
-    const does = this.#does(name, depth);
-    // What is inside one another is made up once, so it is tried once.
-    const mayRetry = does.type === 'script' || does.type === 'agent' || does.type === 'todo';
-    return {
-      name,
-      needs: before.filter(() => choices.chance(50)),
-      when: choices.chance(15) ? 'false' : null,
-      retry:
-        mayRetry && choices.chance(50)
-          ? { max: 1 + choices.below(2), backoffMs: choices.pick([0, 20_000]) }
-          : null,
-      timeoutMs: does.type === 'script' ? choices.pick([null, 5 * minuteMs]) : null,
-      onFailure: choices.pick(['stop', 'continue'] as const),
-      outputs: {},
-      repairs: 0,
-      budget: null,
-      does,
-    };
-  }
-
-  #does(name: string, depth: number): StepProgram {
-    const { choices } = this.#world;
-    const use = { agent: null, cwd: null } as const;
-    const type = choices.pick(stepTypes);
-    if (type === 'agent') return { ...use, type, prompt: `{{${name}.m}}` };
-    if (type === 'todo') return { ...use, type, prompt: `{{${name}.m}}`, ...orchestrationOf(choices) };
-    if (type === 'workflow' && depth < deepest) return { type, workflow: name, group: null, inputs: {} };
-    if (type === 'human')
-      return { type, question: `${name}?`, choices: ['yes', 'no'], declines: ['no'], otherwise: null };
-    return { type: 'script', run: name, env: {}, cwd: null };
   }
 }

@@ -5,7 +5,10 @@ import type { TurnLimits } from '../../src/ledger/line.ts';
 import type { Session } from '../../src/ledger/session.ts';
 import { newSession } from '../../src/ledger/session.ts';
 import { openSession } from '../../src/ledger/open-session.ts';
+import type { WorkflowCall } from '../../src/ledger/graph.ts';
+import type { BeginRun } from '../../src/ledger/sequence.ts';
 import { beginRun } from '../../src/ledger/sequence.ts';
+import { rootPlan } from '../../src/workflows/root-plan.ts';
 import { advanceActions } from './advances.ts';
 import { agentActions } from './agent-actions.ts';
 import type { AgentKind } from './agent-kinds.ts';
@@ -69,6 +72,7 @@ const workBudgets = {
   turnFailures: 3,
   declines: 2,
   calls: 9,
+  selfReports: 1,
   childStops: 1,
   queries: 1,
 } as const;
@@ -171,7 +175,10 @@ class Play implements History {
     const isNarrow = this.#world.limited.isOn || this.#world.isAlone;
     const runs = (isNarrow ? 2 : 1) + this.#choices.below(2);
     for (let i = 0; i < runs; i++) this.#beginRun(`r${i}`, kinds[isNarrow ? i % kinds.length : i]);
-    if (this.#world.isWorking) for (let i = 0; i < 1 + this.#choices.below(2); i++) this.#beginWorkflow();
+    const works = this.#world.isWorking ? 1 + this.#choices.below(2) : 0;
+    for (let i = 0; i < works; i++)
+      if (this.#choices.chance(50)) this.#sendWorkflow();
+      else this.#beginWorkflow();
     await settle();
   }
 
@@ -194,14 +201,42 @@ class Play implements History {
     const id = ids.make('run');
     const now = clock.now();
     const server = this.#server;
-    const place = { how: 'exclusive', from: '/here', path: '/here', lock: '/here', checkout: null } as const;
-    const workspace = this.#world.isAlone ? { workspace: place } : {};
+    const workspace = this.#workspace();
     server.run('begin a run', async () => {
       await server.store.decide(() => openSession({ now, session }));
       await server.store.decide(() =>
         beginRun({ now, id, project: 'default', name, sessionId: session.id, plan, ...workspace }),
       );
     });
+  }
+
+  #workspace(): Pick<BeginRun, 'workspace'> {
+    const place = { how: 'exclusive', from: '/here', path: '/here', lock: '/here', checkout: null } as const;
+    return this.#world.isAlone ? { workspace: place } : {};
+  }
+
+  /** A run sends a workflow, perhaps several times, and perhaps another one behind it, which scores it. */
+  #sendWorkflow(): void {
+    const { truth, flows, ids, clock } = this.#world;
+    const call = (): WorkflowCall => {
+      const label = `${this.#world.label('w')}f`;
+      const about = { kind: 'work', label, cause: null, isRoot: true, activity: undefined } as const;
+      truth.addWork({ ...about, tells: null, stage: 'never' });
+      return flows.call(label);
+    };
+    const { graph, ...rest } = call();
+    const evaluation = this.#choices.chance(40) ? call() : null;
+    const scored = { ...rest, graph: { ...graph, settings: { ...graph.settings, evaluation } } };
+    const backoffMs = this.#choices.pick([0, 20_000]);
+    const retry = this.#choices.chance(50) ? { retry: { max: 1, backoffMs } } : {};
+    const plan = rootPlan(scored, { cwd: '/here', ...retry });
+    const id = ids.make('run');
+    const about = { now: clock.now(), id, project: 'default', name: `the run of ${rest.workflow}`, plan };
+    const workspace = this.#workspace();
+    const server = this.#server;
+    server.run('begin a run', () =>
+      server.store.decide(() => beginRun({ ...about, sessionId: null, ...workspace })),
+    );
   }
 
   /** A person begins a workflow, which reports to nobody. */
@@ -355,7 +390,10 @@ function newWorld(
     ...(isClockSet ? clockBudgets : {}),
     ...(isGiving ? givingBudgets : {}),
   });
-  if (isWorking) for (const [name, count] of Object.entries(workBudgets)) allowed.allow(name, count);
+  if (isWorking) {
+    for (const [name, count] of Object.entries(workBudgets)) allowed.allow(name, count);
+    if (seed % 3 === 0) allowed.allow('reruns', 2);
+  }
   const truth = new Truth(violations);
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   return {

@@ -71,7 +71,7 @@ export class Observer {
     const { truth, violations } = this.#world;
     this.#rounds.handOut(agent, text);
     for (const one of readText(text)) {
-      if (one.kind === 'message') this.#checkOrder(one.label);
+      if (one.kind === 'message') this.#checkOrder(one.label, agent.sessionId);
       else {
         const key = `${one.noticeId}#${one.epoch}`;
         const known = this.#handOvers.get(key);
@@ -79,21 +79,25 @@ export class Observer {
           violations.report('EPOCH', `${key} of ${one.label} was handed over before`);
         this.#handOvers.set(key, id);
       }
-      const home = sessionOf(truth.messages.get(one.label)?.sessionId, truth.works.get(one.label)?.tells);
-      if (home !== agent.sessionId) violations.report('CROSS', `${one.label} is handed to ${agent.label}`);
+      const isHome =
+        truth.messages.get(one.label)?.sessions.has(agent.sessionId) ??
+        truth.works.get(one.label)?.tells === agent.sessionId;
+      if (!isHome) violations.report('CROSS', `${one.label} is handed to ${agent.label}`);
     }
   }
 
-  #checkOrder(label: string): void {
+  #checkOrder(label: string, sessionId: SessionId): void {
     const { truth, violations } = this.#world;
     const { executions } = this.#state;
-    const message = executions.find((row) => row.name === label && row.kind === 'message');
+    const message = executions.findLast(
+      (row) => row.name === label && row.kind === 'message' && row.runsIn === sessionId,
+    );
     // Every attempt of every message that the run has sent before, whatever their order in the plan.
     const earlier = executions.filter(
       (row) => row.kind === 'message' && row.runId !== null && row.runId === message?.runId,
     );
     for (const row of earlier) {
-      if (row.id >= (message?.id ?? '')) continue;
+      if (row.id >= (message?.id ?? '') || row.name === label) continue;
       if (row.cancelRequested && this.#steppedDown.has(row.rootId)) continue;
       const alive = truth.alive(row.name, row.cancelRequested ? 'programs' : 'all');
       if (alive)
@@ -120,7 +124,7 @@ export class Observer {
       // A program of the server's own is what the server tells of it.
       const isOwn = row.kind === 'agent' || this.#world.flows.all.has(row.name);
       if (work.kind === 'work' && !isOwn) this.#programs.begin(row, work, hasDeadline);
-      if (isOwn && isSettled(row.state)) work.stage = 'ended';
+      if (isOwn) work.stage = isSettled(row.state) ? 'ended' : 'running';
       if (row.detachedAt !== null) work.isDetached = true;
       if (row.cancelRequested !== null) work.excuse ??= 'cancelled';
     }
@@ -141,8 +145,13 @@ export class Observer {
   #learnMessages(before: MemorySnapshot, state: MemorySnapshot): void {
     const { truth } = this.#world;
     if (before.executions.length === state.executions.length) return;
+    const known = new Set(before.executions.map((row) => row.id));
     for (const row of state.executions) {
-      if (row.kind !== 'message' || row.runsIn === null || truth.messages.has(row.name)) continue;
+      if (row.kind !== 'message' || row.runsIn === null) continue;
+      if (truth.messages.has(row.name)) {
+        if (isRepair(row) && !known.has(row.id)) truth.addCopy(row.name, row.runsIn);
+        continue;
+      }
       const owner = state.executions.find((other) => other.id === row.parentId);
       truth.addMessage(row.name, row.runsIn, owner?.name ?? null);
     }
@@ -178,24 +187,20 @@ function isCancelledWithin({ executions }: MemorySnapshot, row: Execution): bool
   return executions.some((each) => each.cancelRequested && each.rootId === row.rootId && isWithin(each));
 }
 
-/** An attempt of a step has the name of those behind it, whose work is not its own. */
+/** What is tried again has the name of what comes behind it, whose work is not its own. */
 function isTriedAgain(state: MemorySnapshot, row: Execution): boolean {
-  const isAttempt = row.kind === 'step' && row.key !== null;
-  return (
-    isAttempt && state.executions.some(({ name, attempt }) => name === row.name && attempt > row.attempt)
-  );
+  const isAttempt = (row.kind === 'step' && row.key !== null) || isRepair(row) || row.runId !== null;
+  return isAttempt && state.executions.some(({ name, id }) => name === row.name && id > row.id);
+}
+
+/** What the gate of a message refused goes back in words that are said each time. */
+function isRepair(row: Execution): boolean {
+  return row.kind === 'message' && row.name.startsWith('[stemma repair ');
 }
 
 /** Nothing is caused by these themselves: what they launch is caused by what they handle, or by their own parent. */
 function isNeverParent({ kind }: Execution): boolean {
   return kind === 'continuation' || kind === 'late' || kind === 'task';
-}
-
-function sessionOf(
-  message: SessionId | undefined,
-  work: SessionId | null | undefined,
-): SessionId | undefined {
-  return message ?? work ?? undefined;
 }
 
 function checkCounts(world: World, state: MemorySnapshot): void {

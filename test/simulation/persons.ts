@@ -155,12 +155,24 @@ function newBeginnings(world: World, server: Server, state: MemorySnapshot): Whi
     isTelling: true,
   });
   const now = world.clock.now();
-  return state.runs
-    .filter((run) => run.ownerId === null && (run.state === 'ended' || run.retryAt !== null))
-    .flatMap((run) => [
-      begin(run, 'resumes', () => resumeRun({ now, id: run.id })),
-      begin(run, 'reruns', () => rerun({ now, id: run.id, from: run.cursor % run.plan.length })),
-    ]);
+  return (
+    state.runs
+      // Texts without templates would be the same again, and nobody could tell them apart.
+      .filter((run) => run.ownerId === null && (world.isRetrying || run.sessionId === null))
+      .filter((run) => run.state === 'ended' || run.retryAt !== null)
+      .flatMap((run) => [
+        begin(run, 'resumes', () => resumeRun({ now, id: run.id })),
+        begin(run, 'reruns', () => rerun({ now, id: run.id, from: run.cursor % run.plan.length })),
+        ...stepsOf(run).map((from, index) =>
+          begin(run, `reruns ${from} of`, () => rerun({ now, id: run.id, from, only: index % 2 === 1 })),
+        ),
+      ])
+  );
+}
+
+/** The steps of what a run sends, by name. */
+function stepsOf({ plan }: Run): string[] {
+  return plan.flatMap(({ workflow }) => workflow?.graph.steps ?? []).map(({ name }) => name);
 }
 
 /** Roots that have to share a turn with another root. */

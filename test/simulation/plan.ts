@@ -1,3 +1,4 @@
+import { placeOf } from '../../src/ledger/plan.ts';
 import type { PlannedMessage } from '../../src/ledger/session.ts';
 import type { MessagePlace, MessageTexts } from '../../src/runs/ports.ts';
 import { givingPart } from './texts.ts';
@@ -43,8 +44,9 @@ export function simulatedTexts(world: World): MessageTexts {
 }
 
 /** A text as it is sent: its label, and what the agent is told besides. */
-export function filledText({ flows }: World, { run, text, attempt }: Omit<MessagePlace, 'index'>): string {
-  return `${labelOf(flows.textIn(run.id, text), attempt)}${givingPart(text)}`;
+export function filledText({ flows }: World, { run, index, text, attempt }: MessagePlace): string {
+  const { row } = placeOf(run, index);
+  return `${labelOf(flows.textIn(run.id, text, row), attempt)}${givingPart(text)}`;
 }
 
 /** `{{r0.1}}` is `r0.1` when it is sent first, and `r0.1~3` when it is sent for the third time. */

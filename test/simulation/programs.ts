@@ -12,6 +12,8 @@ import type { World } from './world.ts';
 /** A process that runs one execution: a step or workflow that was launched, or the check of a message. */
 interface Program {
   readonly executionId: ExecutionId;
+  /** What it was called with, if it is a command. */
+  readonly command: string | undefined;
   readonly work: Work | undefined;
   state: 'running' | 'ended' | 'told';
   hasSucceeded: boolean;
@@ -28,7 +30,8 @@ interface Program {
 /** Programs live in processes of their own: they outlive every server, and tell whichever one is there. */
 export class Programs {
   readonly #world: World;
-  readonly #programs = new Map<ExecutionId, Program>();
+  /** By execution and part. */
+  readonly #programs = new Map<string, Program>();
 
   constructor(world: World) {
     this.#world = world;
@@ -39,7 +42,7 @@ export class Programs {
    * root has one; what is shared with such a root alone is ended by nobody.
    */
   begin(row: Execution, work: Work, hasDeadline: boolean): void {
-    if (this.#programs.has(row.id)) return;
+    if (this.#programs.has(keyOf(row.id))) return;
     const { budgets, choices, facts } = this.#world;
     const isEndless =
       hasDeadline &&
@@ -48,7 +51,7 @@ export class Programs {
       choices.chance(30) &&
       budgets.spend('endless');
     if (isEndless) facts.isHung = true;
-    this.#programs.set(row.id, newProgram(row.id, work, isEndless));
+    this.#programs.set(keyOf(row.id), newProgram(row.id, work, isEndless));
   }
 
   /** Whether a deadline would end it: everybody in whose turn it was launched has one. */
@@ -65,11 +68,12 @@ export class Programs {
     return {
       run: (subject, command) => {
         const id = subject.id as ExecutionId;
-        const program = this.#programs.get(id) ?? this.#ofCommand(id, command);
+        const key = keyOf(id, subject.part);
+        const program = this.#programs.get(key) ?? this.#ofCommand(id, key, command);
         if (program.isForgotten) this.#world.violations.report('TWICE', `${String(command)} is run again`);
         return new Promise<CommandEnd>((resolve) => {
           const tell = (): void => {
-            if (isAlive()) resolve({ exitCode: program.hasSucceeded ? 0 : 1, output: '' });
+            if (isAlive()) resolve(endOf(program));
           };
           if (program.state === 'running') program.listeners.push(tell);
           else tell();
@@ -77,23 +81,28 @@ export class Programs {
       },
       end: async (id) => {
         await this.#world.gates.pass('end a program');
-        const program = this.#programs.get(id as ExecutionId);
-        if (program?.state === 'running') this.#end(program, false);
-        if (program) program.state = 'told';
+        for (const program of this.#of(id)) {
+          if (program.state === 'running') this.#end(program, false);
+          program.state = 'told';
+        }
         return 'dead';
       },
-      forget: async (id) => this.#forget(id as ExecutionId),
-      clear: async (id) => this.#forget(id as ExecutionId),
+      forget: async (id, part) => this.#forget(id, part),
+      clear: async (id) => this.#forget(id),
     };
   }
 
-  #forget(id: ExecutionId): void {
-    const program = this.#programs.get(id);
-    if (program) program.isForgotten = true;
+  #of(id: string): Program[] {
+    return [...this.#programs.values()].filter((program) => program.executionId === id);
+  }
+
+  #forget(id: string, part?: number): void {
+    const only = part === undefined ? undefined : this.#programs.get(keyOf(id, part));
+    for (const program of this.#of(id)) if (!only || program === only) program.isForgotten = true;
   }
 
   /** A command begins: the check of a message, or the script of a step. */
-  #ofCommand(id: ExecutionId, command: string | readonly string[]): Program {
+  #ofCommand(id: ExecutionId, key: string, command: string | readonly string[]): Program {
     const { flows, budgets, choices, facts } = this.#world;
     const step = flows.step(String(command));
     if (step) {
@@ -103,8 +112,8 @@ export class Programs {
     const hasDeadline = step !== undefined && step.plan.timeoutMs !== null;
     const isEndless = hasDeadline && budgets.has('endless') && choices.chance(30) && budgets.spend('endless');
     if (isEndless) facts.isHung = true;
-    const program = newProgram(id, step?.work, isEndless, step);
-    this.#programs.set(id, program);
+    const program = { ...newProgram(id, step?.work, isEndless, step), command: String(command) };
+    this.#programs.set(key, program);
     return program;
   }
 
@@ -122,7 +131,7 @@ export class Programs {
 
   #actionsOf(program: Program, server: Server | undefined): Action[] {
     const { budgets } = this.#world;
-    const name = program.work?.label ?? 'a check';
+    const name = program.work?.label ?? program.command ?? 'a check';
     if (program.isForgotten) return [];
     if (program.state === 'told') return [];
     if (program.state === 'ended') {
@@ -151,7 +160,7 @@ export class Programs {
     program.state = 'ended';
     program.hasSucceeded = hasSucceeded;
     if (program.work) program.work.stage = 'ended';
-    program.step?.ends.push(hasSucceeded ? 'succeeded' : 'failed');
+    program.step?.ends.set(program.executionId, hasSucceeded ? 'succeeded' : 'failed');
     for (const tell of program.listeners.splice(0)) tell();
   }
 
@@ -188,12 +197,22 @@ export class Programs {
   }
 }
 
+function keyOf(id: string, part = 0): string {
+  return `${id}/${part}`;
+}
+
+/** What a command came to. One that prints the rows of a step prints two. */
+function endOf({ command, hasSucceeded }: Program): CommandEnd {
+  const output = command?.startsWith('rows of ') ? '[1, 2]' : '';
+  return { exitCode: hasSucceeded ? 0 : 1, output };
+}
+
 function newProgram(
   executionId: ExecutionId,
   work: Work | undefined,
   isEndless: boolean,
   step?: FlowStep,
 ): Program {
-  const about = { executionId, work, isEndless, step };
+  const about = { executionId, work, isEndless, step, command: undefined };
   return { ...about, state: 'running', hasSucceeded: true, calls: 0, listeners: [], isForgotten: false };
 }

@@ -41,7 +41,7 @@ function checkWorks({ truth, violations }: World): void {
 function checkMessages({ truth, violations }: World, state: MemorySnapshot): void {
   for (const row of state.executions) {
     const message = row.kind === 'message' ? truth.messages.get(row.name) : undefined;
-    if (message && row.state === 'succeeded' && message.taken !== 1)
+    if (message && row.state === 'succeeded' && message.taken !== 1 && message.copies === 1)
       violations.report('LOST', `${row.name} succeeded, and was taken up ${message.taken} times`);
     if (message && row.state === 'succeeded' && !message.isDone)
       violations.report('NOT_HANDLED', `${row.name} succeeded, and no turn with it did`);

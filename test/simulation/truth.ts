@@ -8,7 +8,10 @@ export interface Message {
   readonly label: string;
   /** The work whose program sent it, or null: a root. */
   readonly cause: string | null;
-  readonly sessionId: SessionId;
+  /** Where it goes. Words that are said several times, to mend something, may go to several. */
+  readonly sessions: Set<SessionId>;
+  /** How many messages have these words. */
+  copies: number;
   taken: number;
   /** A turn in which an agent had taken it up succeeded. */
   isDone: boolean;
@@ -81,6 +84,8 @@ export class Truth {
   readonly cancelled = new Set<string>();
   /** Messages that a person typed at the agent's own screen. */
   readonly typed = new Set<string>();
+  /** Of what an agent that handled it has said that it failed. */
+  readonly reported = new Set<string>();
   readonly #takenResults = new Set<string>();
 
   constructor(violations: Violations) {
@@ -88,7 +93,15 @@ export class Truth {
   }
 
   addMessage(label: string, sessionId: SessionId, cause: string | null): void {
-    this.messages.set(label, { kind: 'message', label, cause, sessionId, taken: 0, isDone: false });
+    const sessions = new Set([sessionId]);
+    this.messages.set(label, { kind: 'message', label, cause, sessions, copies: 1, taken: 0, isDone: false });
+  }
+
+  /** Words that were said before are said again. */
+  addCopy(label: string, sessionId: SessionId): void {
+    const message = this.messages.get(label);
+    message?.sessions.add(sessionId);
+    if (message) message.copies++;
   }
 
   addWork(given: NewWork): Work {
@@ -174,8 +187,10 @@ export class Truth {
     const message = this.messages.get(label);
     if (!message) return this.#violations.report('CROSS', `an agent got a text that nobody wrote: ${label}`);
     if (!isMarkedAgain) message.taken++;
-    if (message.sessionId !== sessionId) this.#violations.report('CROSS', `${label} went to another session`);
-    if (message.taken > 1) this.#violations.report('TWICE', `message ${label} was taken up twice`);
+    if (!message.sessions.has(sessionId))
+      this.#violations.report('CROSS', `${label} went to another session`);
+    if (message.taken > message.copies)
+      this.#violations.report('TWICE', `message ${label} was taken up twice`);
   }
 
   #takeResult(result: Extract<Carried, { kind: 'result' }>): void {
