@@ -19,7 +19,8 @@ interface Program {
   hasSucceeded: boolean;
   /** It goes on for ever unless it is ended. */
   isEndless: boolean;
-  /** Launches of its own that it waits for. */
+  /** Launches of its own, and how many of them it waits for. */
+  readonly asked: Work[];
   calls: number;
   listeners: (() => void)[];
   /** The server runs it as a command, and hears of its end by that. */
@@ -83,6 +84,8 @@ export class Programs {
         await this.#world.gates.pass('end a program');
         for (const program of this.#of(id)) {
           if (program.state === 'running') this.#end(program, false);
+          // Nobody waits for the answer of a call whose caller is dead; what comes of it all the same is seen.
+          for (const call of program.asked) if (call.stage === 'calling') call.stage = 'never';
           program.state = 'told';
         }
         return 'dead';
@@ -188,6 +191,7 @@ export class Programs {
       stage: 'calling',
     });
     program.calls++;
+    program.asked.push(work);
     const caller = { by: 'execution', executionId: program.executionId } as const;
     server.run('launch', async () => {
       const launched = await server.launcher.launch({ caller, kind: 'step', name: label });
@@ -214,5 +218,13 @@ function newProgram(
   step?: FlowStep,
 ): Program {
   const about = { executionId, work, isEndless, step, command: undefined };
-  return { ...about, state: 'running', hasSucceeded: true, calls: 0, listeners: [], isForgotten: false };
+  return {
+    ...about,
+    state: 'running',
+    hasSucceeded: true,
+    asked: [],
+    calls: 0,
+    listeners: [],
+    isForgotten: false,
+  };
 }
