@@ -1,9 +1,8 @@
 import type { ExecutionId } from '../base/ids.ts';
-import { messagesAbove, parentOf, resumeClocks, shiftDeadline } from './clock.ts';
+import { clocksAbove, parentOf, resumeClocks, shiftDeadline, waitsBelow } from './clock.ts';
 import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import type { Execution, Waiting } from './execution.ts';
-import { isSettled } from './execution.ts';
 import type { Admission, TurnLimits } from './line.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
@@ -150,14 +149,14 @@ function* leave(draft: Draft, session: Session, row: Admission, taken: Execution
   for (const notice of yield* ask('pendingFor', session.id)) {
     if (notice.state !== 'owed') continue;
     const since = Math.max(row.since, notice.owedAt);
-    for (const above of yield* messagesAbove(yield* ask('execution', notice.countedOn)))
+    for (const above of yield* clocksAbove(yield* ask('execution', notice.countedOn)))
       stood.set(above.id, Math.min(stood.get(above.id) ?? since, since));
   }
   for (const input of yield* ask('inputs', session.id)) {
     const message = yield* ask('execution', input.executionId);
     if (message?.waiting?.for !== 'slot') continue;
     const { since } = message.waiting;
-    for (const above of yield* messagesAbove(yield* parentOf(message)))
+    for (const above of yield* clocksAbove(yield* parentOf(message)))
       stood.set(above.id, Math.min(stood.get(above.id) ?? since, since));
     if (message.id === taken?.id) continue;
     // Its own clock, if it has begun, goes on when it has the lane.
@@ -167,6 +166,6 @@ function* leave(draft: Draft, session: Session, row: Admission, taken: Execution
   }
   for (const [id, since] of stood) {
     const above = yield* ask('execution', id);
-    if (above && isSettled(above.state)) shiftDeadline(draft, above, draft.now - since);
+    if (above && waitsBelow(above)) shiftDeadline(draft, above, draft.now - since);
   }
 }

@@ -1,6 +1,6 @@
 import type { Draft } from './decision.ts';
 import type { Execution, Waiting } from './execution.ts';
-import { isSettled, stopsClock, waitsForAdmission, waitsForLimit } from './execution.ts';
+import { isQuestion, isSettled, stopsClock, waitsForAdmission, waitsForLimit } from './execution.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { defaultTimeoutMs } from './registration.ts';
@@ -8,7 +8,8 @@ import { isOverspent } from './spending.ts';
 
 /*
  * The clock of a message starts with the lane. It stands still while the message waits for capacity, a sign-in, its lane, a
- * slot or a workspace, and while something below it waits for a usage limit, a sign-in or a slot.
+ * slot or a workspace, and while something below it waits for a usage limit, a sign-in, a slot, or for a person whom a step asks.
+ * The clocks of workflows and of attempts of their steps stand still as those of messages above do.
  */
 
 /** Whether it was cancelled already, has used more than it was given, or its clock runs and has run out. */
@@ -23,36 +24,42 @@ export function* mustEnd(row: Execution, now: number): Asking<boolean> {
 export function* deadlineOf(row: Execution): Asking<number> {
   if (row.deadlineAt === null) return Infinity;
   let latest = row.deadlineAt + (row.waiting ? yield* ownStandingMs(row, row.waiting) : 0);
-  // While its own turn goes on it waits for nothing below it.
-  if (row.kind !== 'message' || !isSettled(row.state)) return latest;
+  if (!hasClock(row) || !waitsBelow(row)) return latest;
   for (const below of yield* ask('waitingIn', row.rootId)) {
-    if (below.id === row.id || !below.waiting || !stopsAbove(below.waiting)) continue;
-    if (!includes(yield* messagesAbove(yield* parentOf(below)), row)) continue;
-    const standing = waitsForLimit(below.waiting)
-      ? standingMs(below, below.waiting, row)
-      : yield* heldBackMs(row, below.waiting.since);
+    if (below.id === row.id || !below.waiting || !stopsAbove(below, below.waiting)) continue;
+    if (!includes(yield* clocksAbove(yield* parentOf(below)), row)) continue;
+    const standing = waitsForAdmission(below.waiting)
+      ? yield* heldBackMs(row, below.waiting.since)
+      : standingMs(below, below.waiting, row);
     latest = Math.max(latest, row.deadlineAt + standing);
   }
   for (const notice of yield* ask('limitedNotices', row.rootId)) {
     const limit = (yield* ask('session', notice.sessionId))?.limit;
-    if (!limit || !includes(yield* messagesAbove(yield* ask('execution', notice.countedOn)), row)) continue;
+    if (!limit || !includes(yield* clocksAbove(yield* ask('execution', notice.countedOn)), row)) continue;
     // One that has passed is lifted when the lane is free.
     const standing = limit.until === null ? Infinity : limit.until - Math.max(limit.since, notice.owedAt);
     latest = Math.max(latest, row.deadlineAt + standing);
   }
   for (const notice of yield* ask('heldBackNotices', row.rootId)) {
     const place = yield* ask('admission', notice.sessionId);
-    if (!place || !includes(yield* messagesAbove(yield* ask('execution', notice.countedOn)), row)) continue;
+    if (!place || !includes(yield* clocksAbove(yield* ask('execution', notice.countedOn)), row)) continue;
     const standing = yield* heldBackMs(row, Math.max(place.since, notice.owedAt));
     latest = Math.max(latest, row.deadlineAt + standing);
   }
   return latest;
 }
 
-/** A slot is waited for below it. While a turn of its own tree goes on its clock does too, or nothing would end that turn. */
+/**
+ * A slot is waited for below it. While a turn of its own tree goes on its clock does too, or nothing would end that turn: for a
+ * message any turn of the whole, for a workflow or a step one that is below it.
+ */
 function* heldBackMs(row: Execution, since: number): Asking<number> {
-  const [turn] = yield* ask('turnsIn', row.rootId);
-  return turn ? Math.max(0, turn.createdAt - since) : Infinity;
+  for (const turn of yield* ask('turnsIn', row.rootId)) {
+    if (row.kind === 'message') return Math.max(0, turn.createdAt - since);
+    for (const owner of yield* ask('owners', turn.id))
+      if (includes(yield* clocksAbove(owner), row)) return Math.max(0, turn.createdAt - since);
+  }
+  return Infinity;
 }
 
 /** It waits for its lane, which a turn of its own tree may hold: then its clock goes on, or nothing would end that turn. */
@@ -70,15 +77,28 @@ function* ownStandingMs(row: Execution, waiting: Waiting): Asking<number> {
 
 /** A turn of something below them begins: messages that wait for that lane, or whose clocks stood still, go on. */
 export function* lookAbove(draft: Draft, owner: Execution): Asking<void> {
-  for (const above of yield* messagesAbove(yield* parentOf(owner))) {
+  for (const above of yield* clocksAbove(yield* parentOf(owner))) {
     if (above.deadlineAt === null) continue;
     if (above.waiting || above.deadlineAt <= draft.now) draft.wake('deadline', above.id, above.deadlineAt);
   }
 }
 
-/** Whether the clocks above what waits so stand still. */
-function stopsAbove(waiting: Waiting): boolean {
-  return waitsForLimit(waiting) || waitsForAdmission(waiting);
+/** Whether the clocks above what waits so stand still. What a step asks has a time of its own, if anybody says so. */
+function stopsAbove(row: Execution, waiting: Waiting): boolean {
+  return waitsForLimit(waiting) || waitsForAdmission(waiting) || isQuestion(row);
+}
+
+/** Whether it has a time that may stand still because of what is below: another time is for whoever must beat, or hangs. */
+function hasClock({ kind, timeoutMs }: Execution): boolean {
+  return (
+    kind === 'message' ||
+    (timeoutMs !== null && (kind === 'workflow' || kind === 'evaluation' || kind === 'step'))
+  );
+}
+
+/** Whether it waits for what is below it: a message does when its own turn is over. */
+export function waitsBelow({ kind, state }: Pick<Execution, 'kind' | 'state'>): boolean {
+  return kind !== 'message' || isSettled(state);
 }
 
 /**
@@ -86,6 +106,7 @@ function stopsAbove(waiting: Waiting): boolean {
  * agent that says so, and an agent may hang: until the instant it gave, else for as long as the message may take.
  */
 function standingMs(waits: Execution, waiting: Waiting, message: Execution): number {
+  if (isQuestion(waits) && waits.id !== message.id) return Infinity;
   if (!stopsClock(waiting)) return 0;
   if (waits.state === 'queued' || !waitsForLimit(waiting)) return Infinity;
   if (waiting.until !== undefined) return Math.max(0, waiting.until - waiting.since);
@@ -101,11 +122,11 @@ function includes(messages: readonly Execution[], row: Execution): boolean {
   return messages.some((message) => message.id === row.id);
 }
 
-/** The unclosed messages with a deadline from this execution up to its root, or up to what was detached. */
-export function* messagesAbove(from: Execution | undefined): Asking<Execution[]> {
+/** What has a clock and is not closed, from this execution up to its root, or up to what was detached. */
+export function* clocksAbove(from: Execution | undefined): Asking<Execution[]> {
   const messages: Execution[] = [];
   for (let row = from; row; row = row.detachedAt === null ? yield* parentOf(row) : undefined)
-    if (row.kind === 'message' && !row.closed && row.deadlineAt !== null) messages.push(row);
+    if (hasClock(row) && !row.closed && row.deadlineAt !== null) messages.push(row);
   return messages;
 }
 
@@ -140,8 +161,8 @@ export function* resumeClocks(draft: Draft, row: Execution): Asking<void> {
   if (!waiting || isSettled(row.state)) return;
   const shifted = shiftedDeadline(draft, row);
   if (shifted.deadlineAt !== undefined) draft.patch(row.id, shifted);
-  if (!stopsAbove(waiting)) return;
-  for (const above of yield* messagesAbove(yield* parentOf(row)))
-    if (waitsForLimit(waiting) || isSettled(above.state))
+  if (!stopsAbove(row, waiting)) return;
+  for (const above of yield* clocksAbove(yield* parentOf(row)))
+    if (waitsForLimit(waiting) || waitsBelow(above))
       shiftDeadline(draft, above, stoodMs(draft.now, row, waiting, above));
 }

@@ -1,5 +1,5 @@
 import type { ExecutionId, SessionId } from '../base/ids.ts';
-import { messagesAbove, shiftDeadline } from './clock.ts';
+import { clocksAbove, shiftDeadline } from './clock.ts';
 import type { Draft } from './decision.ts';
 import type { Actor, Execution } from './execution.ts';
 import { atEveryFall } from './execution.ts';
@@ -84,7 +84,7 @@ function* resumeAbove(draft: Draft, notice: Notice): Asking<void> {
   const held = limit ?? (yield* ask('admission', notice.sessionId));
   if (!held) return;
   const since = Math.max(held.since, notice.owedAt);
-  for (const row of yield* messagesAbove(yield* ask('execution', notice.countedOn)))
+  for (const row of yield* clocksAbove(yield* ask('execution', notice.countedOn)))
     shiftDeadline(draft, row, draft.now - since);
 }
 

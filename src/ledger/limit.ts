@@ -1,7 +1,7 @@
 import type { FreshIds, SessionId } from '../base/ids.ts';
 import type { Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
-import { messagesAbove, resumeClocks, shiftDeadline } from './clock.ts';
+import { clocksAbove, resumeClocks, shiftDeadline } from './clock.ts';
 import type { Actor, Execution, Waiting } from './execution.ts';
 import { isSettled, waitsForLimit } from './execution.ts';
 import { giveUp } from './hand-over.ts';
@@ -82,13 +82,13 @@ function* liftLimit(draft: Draft, session: Session, limit: Limit): Asking<void> 
     since.set(row.id, Math.min(since.get(row.id) ?? Infinity, from));
   };
   for (const notice of yield* ask('pendingFor', session.id))
-    for (const row of yield* messagesAbove(yield* ask('execution', notice.countedOn)))
+    for (const row of yield* clocksAbove(yield* ask('execution', notice.countedOn)))
       stood(row, Math.max(limit.since, notice.owedAt));
   for (const input of yield* ask('inputs', session.id)) {
     const message = yield* ask('execution', input.executionId);
     if (!message?.waiting || !waitsForLimit(message.waiting)) continue;
     const { since: from } = message.waiting;
-    for (const row of yield* messagesAbove(message)) if (row.id !== message.id) stood(row, from);
+    for (const row of yield* clocksAbove(message)) if (row.id !== message.id) stood(row, from);
     // Its own clock goes on when it has the lane again.
     const waiting: Waiting | null = message.deadlineAt === null ? null : { for: 'lane', since: from };
     draft.patch(message.id, { waiting });

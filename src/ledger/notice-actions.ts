@@ -1,5 +1,5 @@
 import type { ExecutionId, NoticeId } from '../base/ids.ts';
-import { messagesAbove, parentOf } from './clock.ts';
+import { clocksAbove, parentOf } from './clock.ts';
 import type { Rule } from './decision.ts';
 import { Draft, refuse } from './decision.ts';
 import type { Actor } from './execution.ts';
@@ -97,7 +97,7 @@ export function* detach(command: {
   draft.open(row.parentId, -1);
   for (const holder of yield* ask('holders', row.id)) draft.open(holder, -1);
   // What it waits for stops no clock above it any more.
-  for (const above of yield* messagesAbove(yield* parentOf(row)))
+  for (const above of yield* clocksAbove(yield* parentOf(row)))
     if (above.deadlineAt !== null) draft.wake('deadline', above.id, above.deadlineAt);
   draft.event('execution.detached', row, { actor: command.actor });
   return draft.done(true);

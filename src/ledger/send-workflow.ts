@@ -94,7 +94,7 @@ function rowOf(now: number, run: Run, { id, index, attempt, planned, call, left 
     runId: run.id,
     runIndex: index,
     attempt,
-    timeoutMs: planned.timeoutMs,
+    timeoutMs: call.timeoutMs,
     budget: smallerBudget(planned.budget ?? null, left),
     wakeOnClose: `run:${run.id}`,
     startedAt: null,

@@ -14,7 +14,8 @@ function entry(
   given: Partial<PlannedMessage> = {},
   graph: Partial<NewGraph> = {},
 ): PlannedMessage {
-  const call = { workflow: 'nightly', group: 'eu', timeoutMs: null, budget: null };
+  const timeoutMs = given.timeoutMs ?? null;
+  const call = { workflow: 'nightly', group: 'eu', timeoutMs, budget: null };
   const [text] = planOf(['workflow nightly (eu)'], given);
   if (!text) throw new Error('no entry');
   return { ...text, workflow: { ...call, graph: { ...graphOf(of), group: 'eu', ...graph } } };

@@ -37,10 +37,12 @@ export function workflowTitle({ workflow, group }: Pick<WorkflowCall, 'workflow'
   return `workflow ${workflow}${group === null ? '' : ` (${group})`}`;
 }
 
-function entryOf(text: string, call: WorkflowCall, timeoutMs?: number): PlannedMessage {
+function entryOf(text: string, of: WorkflowCall, timeoutMs = of.timeoutMs): PlannedMessage {
+  const call = { ...of, timeoutMs };
   return {
     text,
-    timeoutMs: timeoutMs ?? call.timeoutMs ?? defaultTimeoutMs,
+    // Of texts; a workflow has the time that its call says, or as long as it takes.
+    timeoutMs: timeoutMs ?? defaultTimeoutMs,
     onFailure: 'stop',
     join: 'own',
     check: null,

@@ -2,6 +2,7 @@ import type { OutputInput } from '../contract/workflow-parts.ts';
 import type { StepInput, StepInputs } from '../contract/workflow-steps.ts';
 import type { SubAgentInput } from '../contract/workflow-todo.ts';
 import type { OutputPlan, TextMessage } from '../ledger/planned-message.ts';
+import { defaultTimeoutMs } from '../ledger/registration.ts';
 import type {
   AgentUse,
   RowsPlan,
@@ -33,7 +34,7 @@ function planOf(name: string, step: StepInput, needs: readonly string[]): StepPl
     needs,
     when: said.when ?? null,
     retry: retry ? retryOf(retry) : null,
-    timeoutMs: said.timeout ?? null,
+    timeoutMs: said.timeout ?? (step.type === 'script' ? defaultTimeoutMs : null),
     onFailure: said.onFailure ?? 'stop',
     outputs: Object.fromEntries(Object.entries(outputs).map(([key, output]) => [key, outputOf(output)])),
     repairs: 'repairs' in said ? (said.repairs ?? 0) : 0,
