@@ -10,7 +10,7 @@ import { AgentServer } from './agent-server.ts';
 import { claudeKit } from './claude-kit.ts';
 import { codexKit } from './codex-kit.ts';
 import { findProgram } from './kit.ts';
-import { firstHeard, turnsWith } from './model-log.ts';
+import { firstHeard, toldWith, turnsWith } from './model-log.ts';
 
 const program = findProgram(codexKit.name);
 const claude = findProgram(claudeKit.name);
@@ -122,22 +122,6 @@ describe.skipIf(!program).concurrent('steps of workflows on the real Codex', { t
     if (!step) throw new Error(`no step ${name}`);
     return step;
   };
-  /** The texts that the model was told in one conversation, each once a turn. */
-  const toldIn = (thread: string | undefined): string[] => {
-    const told = server.model.log.flatMap((event) =>
-      event.type === 'request' && event.threadId === thread
-        ? [{ turn: event.turnId, text: event.userTexts.at(-1) ?? '' }]
-        : [],
-    );
-    return told
-      .filter(({ turn, text }, at) => told.findIndex((one) => one.turn === turn && one.text === text) === at)
-      .map(({ text }) => text);
-  };
-  const threadWith = (part: string): string | undefined => {
-    const event = server.model.log[firstHeard(server.model, part)];
-    return event?.type === 'request' ? event.threadId : undefined;
-  };
-
   test('a route, an output that is mended, rows behind a gate, and a person who is asked', async () => {
     const id = await begin('parts');
     const asked = await waitFor(
@@ -163,11 +147,11 @@ describe.skipIf(!program).concurrent('steps of workflows on the real Codex', { t
     ]);
     expect(existsSync(join(server.cwd, 'never'))).toBe(false);
     expect(stepOf(run, 'plan').outputs).toEqual({ plan: { points: 3 } });
-    expect(toldIn(threadWith('PLAN.'))).toEqual([
+    expect(toldWith(server.model, 'PLAN.')).toEqual([
       expect.stringMatching(/^PLAN\./),
       expect.stringMatching(/^\[stemma repair 1 of 1\] .*points/s),
     ]);
-    expect(toldIn(threadWith('WRITE one'))).toEqual([
+    expect(toldWith(server.model, 'WRITE one')).toEqual([
       expect.stringMatching(/^WRITE one of 3\./),
       expect.stringMatching(/^\[stemma repair 1 of 1\] MEND the draft\..*draft one/s),
       expect.stringMatching(/^WRITE two of 3\./),
@@ -196,7 +180,7 @@ describe.skipIf(!program).concurrent('steps of workflows on the real Codex', { t
       { withinMs: patienceMs, everyMs: 100 },
     );
     expect(stepOf(run, 'all').state).toBe('succeeded');
-    const told = toldIn(threadWith('DO one')).map((text) => text.split('.', 1)[0]);
+    const told = toldWith(server.model, 'DO one').map((text) => text.split('.', 1)[0]);
     expect(told).toEqual(['DO one', 'DO two', 'DO two', 'DO three']);
   });
 
