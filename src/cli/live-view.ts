@@ -19,6 +19,8 @@ export interface End {
   readonly outcomeCode?: string | undefined;
   /** From its birth to its end; milliseconds. */
   readonly tookMs?: number;
+  /** Whether it is a run of a workflow. */
+  readonly isWorkflow?: boolean;
 }
 
 /** What to do when the user ends the view: `goesOn` says that the work does, and how to watch and cancel it. */
@@ -103,9 +105,11 @@ function viewFor(context: CliContext, results: boolean): View {
 
 function endOf({ run, trees }: Snapshot): End {
   const { outcome, outcomeCode } = run ?? trees[0] ?? {};
-  const [began, ended] = run ? [run.createdAt, run.endedAt] : timesOf(trees[0]);
+  // A run that goes on again may be days old: of a workflow its latest attempt is meant.
+  const [began, ended] = run ? [run.workflow?.startedAt ?? run.createdAt, run.endedAt] : timesOf(trees[0]);
   return {
     ...(began === undefined || ended === undefined ? {} : { tookMs: Date.parse(ended) - Date.parse(began) }),
+    ...(run?.workflow ? { isWorkflow: true } : {}),
     ...(outcome === undefined ? {} : { outcome }),
     ...(outcomeCode === undefined ? {} : { outcomeCode }),
   };

@@ -63,6 +63,17 @@ export function runLines(run: Run, columns: number, now: number): Line[] {
   ];
 }
 
+/** What can be done with a run that has ended and did not succeed, or with one that waits to try again. */
+export function adviceLines({ id, state, outcome, waiting, workflow }: Run, columns: number): Line[] {
+  const isToTry = state !== 'ended' && waiting?.for === 'retry';
+  if (!isToTry && (state !== 'ended' || outcome === 'succeeded')) return [];
+  const resume = isToTry
+    ? `stemma resume ${id} tries again now`
+    : `stemma resume ${id} goes on where it stopped`;
+  const shows = workflow ? `stemma workflow show ${id} shows its steps; ` : '';
+  return wrap(`-> ${shows}${resume}`, columns).map((line) => [span(line, 'live')]);
+}
+
 /** `waits for retry 2m, 58s left: message 2 failed …`: what a run waits for. */
 function runWaitingWords(waiting: NonNullable<Run['waiting']>, now: number): string {
   const { for: what, since, until, text } = waiting;

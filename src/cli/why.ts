@@ -9,7 +9,20 @@ export interface Explanation {
   readonly execution: Execution;
   readonly closed: boolean;
   readonly holding: readonly (Holding & { readonly path: readonly string[]; readonly advice: string })[];
+  /** Of one that is closed and did not succeed, the failures below it that no other below them explains. */
+  readonly failures: readonly Failure[];
 }
+
+/** A failure, with the way down to it. */
+interface Failure {
+  readonly executionId: string;
+  readonly path: readonly string[];
+  readonly code: string;
+  readonly message: string;
+}
+
+/** So many failures are named. */
+const mostFailures = 10;
 
 /** Finds, in the tree of an execution, what holds that execution: all that is open below it, itself included. */
 export function explain(execution: Execution, view: TreeView): Explanation {
@@ -24,7 +37,22 @@ export function explain(execution: Execution, view: TreeView): Explanation {
   const isRoot = execution.parentId === null;
   const placeless = view.holding.filter((held) => isRoot && !holding.some((placed) => isSame(placed, held)));
   const rest = placeless.map((held) => ({ ...held, path: [], advice: adviceFor(held) }));
-  return { execution, closed: execution.closed, holding: execution.closed ? [] : [...holding, ...rest] };
+  const { closed } = execution;
+  const isWell = (execution.outcome ?? execution.state) === 'succeeded';
+  const failures = closed && !isWell ? failuresBelow(byId, execution) : [];
+  return { execution, closed, holding: closed ? [] : [...holding, ...rest], failures };
+}
+
+/** A workflow fails because a step does, and that because its script does: the last of them says why. */
+function failuresBelow(byId: ReadonlyMap<string, Execution>, top: Execution): Failure[] {
+  const failed = [...byId.values()].filter(({ state }) => state === 'failed' || state === 'lost');
+  const explained = new Set(failed.map(({ parentId }) => parentId));
+  const found = failed.flatMap(({ id, error, state }): Failure[] => {
+    const path = explained.has(id) || id === top.id ? undefined : pathDown(byId, top.id, id);
+    const { code = state.toUpperCase(), message = '' } = error ?? {};
+    return path ? [{ executionId: id, path, code, message }] : [];
+  });
+  return found.slice(0, mostFailures);
 }
 
 /**
@@ -37,11 +65,27 @@ export function explanationLines(explanation: Explanation, now: number, columns:
   if (closed) {
     const outcome = execution.outcome ?? execution.state;
     const code = execution.outcomeCode === undefined ? '' : ` (${plainLine(execution.outcomeCode)})`;
-    return indented(`${title} is closed: ${outcome}${code}. Nothing holds it.`, '', 'strong', columns);
+    return [
+      ...indented(`${title} is closed: ${outcome}${code}. Nothing holds it.`, '', 'strong', columns),
+      ...reasonLines(explanation, columns),
+    ];
   }
   const what = holding.length === 0 ? 'The server names nothing that holds it.' : 'It waits for:';
   const head = indented(`${title} is open (${openWords(execution, now)}). ${what}`, '', 'strong', columns);
   return [...head, ...holding.flatMap((held) => holdingLines(held, now, columns))];
+}
+
+function reasonLines({ execution, failures }: Explanation, columns: number): Line[] {
+  const { error, cancelReason, outcome, state } = execution;
+  if ((outcome ?? state) === 'succeeded') return [];
+  return [
+    ...(cancelReason ? indented(`It was stopped: ${plainLine(cancelReason)}`, '', 'warn', columns) : []),
+    ...(error ? indented(plainLine(`${error.code}: ${error.message}`), '', 'bad', columns) : []),
+    ...failures.flatMap(({ executionId, path, code, message }) => [
+      ...indented(`- ${path.map(plainLine).join(' > ')} (${shortId(executionId)})`, '', 'plain', columns),
+      ...indented(plainLine(message === '' ? code : `${code}: ${message}`), '    ', 'bad', columns),
+    ]),
+  ];
 }
 
 function openWords(execution: Execution, now: number): string {

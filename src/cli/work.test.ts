@@ -289,6 +289,7 @@ describe('why', () => {
       lines: [
         `run nightly (${id}) ended: failed; 1 of 2 messages closed, 1 never sent.`,
         'message Hello. is closed: failed. Nothing holds it.',
+        `-> stemma resume ${id} goes on where it stopped`,
       ],
     });
     expect((await bench.stemma('tree', id)).out).toContain('⊘ message Two. (never sent)');

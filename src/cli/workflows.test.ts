@@ -7,6 +7,8 @@ import type { RunId } from '../base/ids.ts';
 import type { TreeStep } from '../contract/step.ts';
 import type { Workflow, WorkflowStep, WorkflowView } from '../contract/workflow.ts';
 import { printLine } from './line.ts';
+import type { Run } from '../contract/run.ts';
+import { stepsAgain } from './steps-again.ts';
 import { changeLines } from './tree-changes.ts';
 import { treeLines } from './tree-view.ts';
 
@@ -238,8 +240,42 @@ describe('workflows', () => {
     ]);
     expect(JSON.parse((await stemma('workflow', 'show', root.id, '--json')).out)).toEqual(view);
     const why = await stemma('why', id);
+    expect(why.out).toContain(`-> stemma workflow show ${id} shows its steps; stemma resume ${id} goes on`);
     expect(why.out).toContain('ended: failed (STEP_FAILED); 3 of 3 steps ended, 1 failed.');
   });
+});
+
+describe('what a run of a workflow does again', () => {
+  const run = (): Run => ({ id: 'run_1', project: 'shop', state: 'ended', messages: [], workflow: chain });
+  const chain: WorkflowView = {
+    name: 'shop/chain',
+    counts: { total: 4, ended: 4, failed: 1 },
+    steps: [
+      step({ name: 'a', type: 'script', state: 'succeeded' }),
+      step({ name: 'b', type: 'script', state: 'failed', needs: ['a'] }),
+      step({ name: 'c', type: 'script', state: 'skipped', needs: ['b'] }),
+      step({ name: 'd', type: 'script', state: 'succeeded' }),
+    ],
+  };
+
+  it('is told step by step', () => {
+    expect(stepsAgain(run(), {})).toBe(' with workflow shop/chain: b, c; kept: a, d');
+    expect(stepsAgain(run(), { from: 'a' })).toBe(' with workflow shop/chain: a, b, c; kept: d');
+    expect(stepsAgain(run(), { from: 'd', only: true })).toBe(' with workflow shop/chain: d; kept: a');
+    expect(stepsAgain(run(), { from: 0 })).toBe(' with workflow shop/chain, all of it');
+    expect(stepsAgain({ ...run(), workflow: undefined }, {})).toBeUndefined();
+  });
+});
+
+it('a failure is told by the last thing below that failed, with what can be done', async () => {
+  const root = edge.ledger.register({ name: 'workflow nightly', kind: 'workflow' });
+  const inner = edge.ledger.register({ name: 'inner', kind: 'workflow', parentId: root.id });
+  const leaf = edge.ledger.register({ name: 'fetch', kind: 'step', parentId: inner.id });
+  for (const { id } of [leaf, inner, root]) edge.ledger.settle(id, 'failed');
+  const { out } = await stemma('why', root.id);
+  expect(out).toContain('is closed: failed');
+  expect(out).toContain('- workflow inner > step fetch (');
+  expect(out).not.toMatch(/- workflow inner \(/);
 });
 
 it('a question is found and answered by way of its run', async () => {

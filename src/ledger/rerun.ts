@@ -102,7 +102,8 @@ export function* resumeRun(command: Pick<Rerun, 'now' | 'id' | 'workspace'>): Ru
   if (refused) return refused;
   const from = yield* placeToResume(run);
   if (from >= lengthOf(run)) {
-    const message = `Run ${run.id} has done what it had to; to do it again, rerun it from one of its messages.`;
+    const places = run.plan[0]?.workflow ? 'steps' : 'messages';
+    const message = `Run ${run.id} has done what it had to; to do it again, rerun it from one of its ${places}.`;
     return refuse('ILLEGAL_STATE', message, { state: run.state });
   }
   yield* beginAgain(draft, run, { from, again: null }, command.workspace);

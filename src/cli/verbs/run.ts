@@ -9,6 +9,7 @@ import { reportEnd, showLive } from '../live-view.ts';
 import { lookFirst } from '../look-first.ts';
 import { loadRunFile } from '../run-file.ts';
 import { isWorkflowText, readRunnable } from '../runnable-file.ts';
+import { sayStepsOf } from '../steps-again.ts';
 import { plainLine } from '../text.ts';
 import { triggerAndWait } from '../triggered-run.ts';
 import { type Options, type Registrar, requiredText } from '../verb.ts';
@@ -43,6 +44,7 @@ async function run(context: CliContext, args: readonly unknown[], options: Optio
   });
   const exitCode = reportEnd(context, end.target, end);
   if (!context.isJson) context.talk(`The answers: stemma tree ${end.target.id} --results`);
+  sayStepsOf(context, end.target.id, end);
   return exitCode;
 }
 

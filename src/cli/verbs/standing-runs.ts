@@ -4,6 +4,7 @@ import type { Run } from '../../contract/run.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { reportEnd, showLive } from '../live-view.ts';
+import { sayStepsOf, stepsAgain } from '../steps-again.ts';
 import { plainLine } from '../text.ts';
 import { type Options, type Registrar, requiredText } from '../verb.ts';
 
@@ -37,7 +38,10 @@ async function rerun(context: CliContext, args: readonly unknown[], options: Opt
   const only = options['only'] === true ? { only: true } : {};
   const client = await context.connect();
   const id = requiredText(args[0], 'run');
-  return goesOn(context, client, await client.call('rerunRun', { id, body: { from, ...only } }), options);
+  const before = await client.call('getRun', { id });
+  const run = await client.call('rerunRun', { id, body: { from, ...only } });
+  const words = stepsAgain(before, { from, only: options['only'] === true }) ?? placeWords(run);
+  return goesOn(context, client, run, words, options);
 }
 
 /** Messages are counted from 1 by people; what is no number is the name of a step. */
@@ -51,27 +55,36 @@ async function resume(context: CliContext, args: readonly unknown[], options: Op
     throw new StemmaError('INVALID_INPUT', '--only needs --from STEP: the step that is done alone.');
   const client = await context.connect();
   const id = requiredText(args[0], 'run');
-  return goesOn(context, client, await client.call('resumeRun', { id, body: {} }), options);
+  const before = await client.call('getRun', { id });
+  const run = await client.call('resumeRun', { id, body: {} });
+  const words = (before.state === 'ended' ? stepsAgain(before, {}) : undefined) ?? placeWords(run);
+  return goesOn(context, client, run, words, options);
 }
 
 async function goesOn(
   context: CliContext,
   client: StemmaClient,
   run: Run,
+  words: string,
   options: Options,
 ): Promise<number> {
   const target = { kind: 'run', id: run.id } as const;
   if (options['follow'] !== true) {
     if (context.isJson) context.document(run);
-    else context.data(`run ${run.id} goes on${placeWords(run)}`);
+    else {
+      context.data(`run ${run.id} goes on${words}`);
+      context.talk(`  watch it:  stemma tree ${run.id} --follow`);
+    }
     return exitCodes.ok;
   }
   if (context.isJson) context.document({ event: 'started', runId: run.id });
-  else context.talk(`run ${run.id} goes on${placeWords(run)}`);
+  else context.talk(`run ${run.id} goes on${words}`);
   const end = await context.interruptible((signal) =>
     showLive(context, client, target, { signal, goesOn: true }),
   );
-  return reportEnd(context, target, end);
+  const exitCode = reportEnd(context, target, end);
+  sayStepsOf(context, run.id, end);
+  return exitCode;
 }
 
 // By the time of the answer the message may have been sent already.

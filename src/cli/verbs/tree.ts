@@ -5,7 +5,7 @@ import type { Target } from '../follow.ts';
 import { readSnapshot } from '../follow.ts';
 import type { Run } from '../../contract/run.ts';
 import { reportEnd, showLive, treeStyle } from '../live-view.ts';
-import { runLines, snapshotLines, unseenLines } from '../run-lines.ts';
+import { adviceLines, runLines, snapshotLines, unseenLines } from '../run-lines.ts';
 import { type Options, type Registrar, requiredText } from '../verb.ts';
 import { explain, explanationLines } from '../why.ts';
 
@@ -65,7 +65,7 @@ async function why(context: CliContext, args: readonly unknown[]): Promise<numbe
 function whyUnsent(context: CliContext, run: Run): number {
   const { now, columns } = treeStyle(context);
   if (context.isJson) context.document({ run });
-  else context.lines(runLines(run, columns, now));
+  else context.lines([...runLines(run, columns, now), ...adviceLines(run, columns)]);
   return exitCodes.ok;
 }
 
@@ -85,6 +85,7 @@ async function whyOpen(
   else {
     if (run) context.lines(runLines(run, columns, now));
     context.lines(explanationLines(explanation, now, columns));
+    if (run) context.lines(adviceLines(run, columns));
   }
   return exitCodes.ok;
 }

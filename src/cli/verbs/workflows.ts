@@ -11,6 +11,7 @@ import { exitCodes } from '../exit.ts';
 import { reportEnd, showLive } from '../live-view.ts';
 import { isWorkflowText, readRunnable } from '../runnable-file.ts';
 import { doneWords, runCell } from '../schedule-words.ts';
+import { sayStepsOf } from '../steps-again.ts';
 import { type Cell, printPage } from '../table.ts';
 import { plainLine } from '../text.ts';
 import {
@@ -125,7 +126,9 @@ export async function watchRun(context: CliContext, client: StemmaClient, runId:
   const end = await context.interruptible((signal) =>
     showLive(context, client, target, { signal, goesOn: true }),
   );
-  return reportEnd(context, target, end);
+  const exitCode = reportEnd(context, target, end);
+  sayStepsOf(context, runId, end);
+  return exitCode;
 }
 
 async function runs(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
