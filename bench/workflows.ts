@@ -59,7 +59,10 @@ async function measure(shape: Shape): Promise<Measured> {
   const env = { STEMMA_DEMO_HOME: join(directory, 'demo'), BENCH_HEAP_FILE: heap };
   const server = await start(dataDir, { config, env, nodeArgs: [...probe, ...nodeArgs] });
   const watch = new ServerWatch(server);
-  const ended = await runToItsEnd(server, shape);
+  const ended = await runToItsEnd(server, shape).catch(async (error: unknown) => {
+    await stop(server, 'SIGTERM');
+    throw error;
+  });
   watch.end();
   const size = databaseMb(dataDir);
   const views = await viewsOf(server, ended);
