@@ -168,7 +168,7 @@ describe('init', () => {
   it('writes its files once, and never overwrites without --force', async () => {
     expect(await bench.stemma('init')).toMatchObject({
       code: 0,
-      out: 'stemma.yaml\nrun.yaml\nstemma.schema.json\n',
+      out: 'stemma.yaml\nrun.yaml\nstemma.schema.json\nworkflow.schema.json\n',
     });
     writeFileSync(join(bench.directory, 'run.yaml'), 'mine');
     rmSync(join(bench.directory, 'stemma.yaml'));

@@ -23,7 +23,10 @@ describe('the examples', () => {
     // What init writes names no program: it would be missing on most machines.
     expect((await loadConfigFile(file)).agents).toBeUndefined();
     const open = readFileSync(file, 'utf8')
-      .replace(/^# (agents:|server:|notify:|notifyAlways:|project:|schedules:| {2})/gm, '$1')
+      .replace(
+        /^# (agents:|server:|notify:|notifyAlways:|project:|schedules:|workflows:|reviews:| {2})/gm,
+        '$1',
+      )
       .replace(/^ {4}# /gm, '    ')
       .replace(/^ {2}# per/gm, '  per');
     expect(configMistakes(open, 'open.yaml')).toBeUndefined();

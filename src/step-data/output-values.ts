@@ -86,10 +86,23 @@ export function readJson(text: string, what: string): Found {
   const json = text.startsWith('\uFEFF') ? text.slice(1) : text;
   if (json.trim() === '') return no(`${what} is empty, and JSON is expected`);
   try {
-    return { value: JSON.parse(json) as Json };
+    const value = JSON.parse(json) as Json;
+    return isTooDeep(value) ? no(`${what} is nested more than ${deepest} deep`) : { value };
   } catch (thrown) {
     return no(`${what} is no JSON: ${placeIn(json, (thrown as Error).message)}`);
   }
+}
+
+/** Deeper values would take the stack of whoever writes them down again. */
+const deepest = 500;
+
+function isTooDeep(value: Json): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > deepest) return true;
+    level = level.flatMap((part) => (typeof part === 'object' && part !== null ? Object.values(part) : []));
+  }
+  return false;
 }
 
 /** The message of the parser with a line and a column, which count from 1, where it only tells an offset. */

@@ -55,9 +55,10 @@ describe('rows of JSON', () => {
   });
 
   it.each([
-    ['{\n"a": 1\n}', 'Rows is no list of rows'],
+    ['{\n"a": 1\n}', 'The file rows is no list of rows'],
     ['{"a": 1}\n{"a": }\n', 'line 2 is no JSON'],
-    ['[1, 2', 'Rows is no JSON'],
+    [`${'['.repeat(5000)}${']'.repeat(5000)}`, 'The file rows is nested more than 500 deep'],
+    ['[1, 2', 'The file rows is no JSON'],
   ])('that are wrong say where: %j', async (text, why) => {
     expect(await rowsOf('json', text)).toEqual(expect.stringContaining(why));
   });

@@ -21,7 +21,9 @@ export async function readRows(from: RowsPlan, cwd: string, printed: string): Pr
   if (from.from === 'command') return bounded(jsonRows(printed, 'what the command printed'));
   const read = await readBelow(cwd, from.path, largestFile);
   if (!read.ok) return no(`The file ${from.path} ${read.why}.`);
-  return bounded(from.from === 'csv' ? csvRows(read.value, from.path) : jsonRows(read.value, from.path));
+  return bounded(
+    from.from === 'csv' ? csvRows(read.value, from.path) : jsonRows(read.value, `the file ${from.path}`),
+  );
 }
 
 function bounded(read: RowsRead): RowsRead {

@@ -68,6 +68,8 @@ describe('the check of a workflow', () => {
       'steps: {a: {run: x, needs: [fetsh]}, fetch: {run: x}}',
       'steps.a.needs.0: there is no step "fetsh"; did you mean "fetch"?',
     ],
+    ['steps: {a: {run: x}, __proto__: {run: x}}', 'steps.__proto__: can be no name; use another one'],
+    ['inputs: {__proto__: {}}\nsteps: {a: {run: x}}', 'inputs.__proto__: can be no name; use another one'],
     ['steps: {a: {run: x, needs: [a]}}', 'steps.a.needs.0: a step cannot need itself'],
     ['steps: {}', 'steps: needs at least one step'],
     ['agent: codx\nsteps: {a: {prompt: x}}', 'agent: there is no agent "codx"; did you mean "codex"?'],

@@ -31,7 +31,7 @@ export function readWorkflowFile(raw: unknown): ReadWorkflow {
   const empty = { head: {}, broken: new Set<string>(), steps: new Map(), names: new Set<string>() };
   if (isTooDeep(raw)) return { ...empty, issues: [issue([], 'is nested too deeply, or contains itself')] };
   const whole = workflowHead.safeParse(raw, { reportInput: true });
-  const issues = whole.success ? [] : flattenIssues(whole.error.issues);
+  const issues = [...unusable(raw), ...(whole.success ? [] : flattenIssues(whole.error.issues))];
   if (!isMapping(raw)) return { ...empty, issues };
   const { head, broken } = readHead(raw);
   const said = isMapping(raw['steps']) ? raw['steps'] : {};
@@ -120,6 +120,18 @@ function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+}
+
+/** A key that whoever reads objects leaves out without a word, so that what stands below it would be lost. */
+const unusableKey = '__proto__';
+
+function unusable(value: unknown, path: readonly PropertyKey[] = []): WorkflowIssue[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, part]) =>
+    key === unusableKey
+      ? [issue([...path, key], 'can be no name; use another one')]
+      : unusable(part, [...path, key]),
+  );
 }
 
 // YAML can say a value that contains itself, which is as deep as one likes.

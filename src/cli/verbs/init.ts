@@ -6,13 +6,15 @@ import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import type { AgentListing } from '../ports.ts';
 import { plainLine } from '../text.ts';
-import { schemaText } from './schema.ts';
+import { schemaText, workflowSchemaText } from './schema.ts';
 import type { Options, Registrar } from '../verb.ts';
 
 /** The files that `stemma init` writes and that are in `examples/` too. */
 export const initFiles = ['stemma.yaml', 'run.yaml'] as const;
-/** Beside them, for editors. */
+/** Beside them, for editors: of the configuration, and of the files in `workflows/`. */
 const schemaFile = 'stemma.schema.json';
+const workflowSchemaFile = 'workflow.schema.json';
+const schemaFiles = [schemaFile, workflowSchemaFile] as const;
 /** Editors with a YAML language server read the schema that is named so. */
 const editorHint = `# yaml-language-server: $schema=./${schemaFile}\n`;
 
@@ -21,7 +23,7 @@ export function addInitVerb({ program, verb }: Registrar): void {
   program
     .command('init')
     .description(
-      `write ${initFiles.join(' and ')}, commented and with the agents that are found, into this directory, and ${schemaFile} for editors`,
+      `write ${initFiles.join(' and ')}, commented and with the agents that are found, into this directory, and ${schemaFiles.join(' and ')} for editors`,
     )
     .option('--force', 'overwrite what is there')
     .action(verb(init));
@@ -48,12 +50,13 @@ async function init(context: CliContext, _args: readonly unknown[], options: Opt
     join(cwd, example),
     isForced ? 0 : constants.COPYFILE_EXCL,
   );
-  // It is ours alone and says nothing of its own: an older one gives way.
+  // They are ours alone and say nothing of their own: older ones give way.
   await writeFile(join(cwd, schemaFile), schemaText());
+  await writeFile(join(cwd, workflowSchemaFile), workflowSchemaText());
   const agents = found.map(({ name }) => name);
   if (context.isJson)
-    context.document({ written: [...initFiles, schemaFile].map((name) => join(cwd, name)), agents });
-  else for (const name of [...initFiles, schemaFile]) context.data(name);
+    context.document({ written: [...initFiles, ...schemaFiles].map((name) => join(cwd, name)), agents });
+  else for (const name of [...initFiles, ...schemaFiles]) context.data(name);
   if (agents.length === 0)
     context.talk('No agent was found here but the demo; stemma agent ls says how to get one.');
   else context.talk(`Found here, and named in ${config}: ${agents.join(', ')}.`);
