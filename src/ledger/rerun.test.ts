@@ -66,6 +66,26 @@ describe('an ended run that is rerun from a message', () => {
     expect(scene.row(scene.runRow(run).currentId!).attempt).toBe(4);
   });
 
+  it('begins once for one request, however often that is repeated', async () => {
+    const scene = new Scene();
+    const { session, run } = await failedRun(scene);
+    const asked = {
+      rule: 'rerun',
+      command: { now: scene.now, id: run.id, from: 0, request: 'one' },
+    } as const;
+    await scene.do(asked);
+    const { moves } = scene.runRow(run);
+    await scene.do(asked);
+    expect(scene.runRow(run).moves).toBe(moves);
+    await scene.advance(run);
+    await work(scene, session, 'fails');
+    expect(await scene.advance(run)).toBe('ended');
+    await scene.do(asked);
+    expect(scene.runRow(run).state).toBe('ended');
+    await scene.do({ ...asked, command: { ...asked.command, request: 'another' } });
+    expect(scene.runRow(run).state).toBe('running');
+  });
+
   it('is refused while it runs, in a stopped session, and where there is no such message', async () => {
     const scene = new Scene();
     const { session, run } = await failedRun(scene);

@@ -28,6 +28,8 @@ export interface Rerun {
   readonly only?: boolean;
   /** Where it works now, if its directory was made for it: prepared anew. Without one it works where it did. */
   readonly workspace?: PreparedWorkspace;
+  /** Names the request: repeated, when its answer was lost, it lets nothing begin a second time. */
+  readonly request?: string;
 }
 
 /** Where a run has begun again. */
@@ -48,12 +50,18 @@ export function* rerun(command: Rerun): Rule<Begun> {
   const draft = new Draft(command.now);
   const run = yield* ask('run', command.id);
   if (!run) return refuse('NOT_FOUND', `No run ${command.id}.`, { id: command.id });
+  if (hasBegun(run, command.request)) return draft.done({ from: run.cursor });
   const found = yield* placeToRerun(run, command);
   if ('ok' in found) return found;
   const refused = yield* refusalOfRerun(run, command.workspace);
   if (refused) return refused;
-  yield* beginAgain(draft, run, found, command.workspace);
+  yield* beginAgain(draft, run, found, command);
   return draft.done({ from: found.from });
+}
+
+/** Whether it was this very request that let the run begin again last. */
+export function hasBegun({ begunBy }: Run, request: string | undefined): boolean {
+  return request !== undefined && begunBy === request;
 }
 
 function* placeToRerun(run: Run, { from, only = false }: Rerun): Asking<Restart | Refusal> {
@@ -89,12 +97,14 @@ function* placeOfStep(run: Run, name: string, only: boolean): Asking<Restart | R
  * Goes on where the run stopped: at the message that did not succeed, else at the first that was never sent; a back-off ends
  * now. Refused when there is nothing to go on with.
  */
-export function* resumeRun(command: Pick<Rerun, 'now' | 'id' | 'workspace'>): Rule<Begun> {
+export function* resumeRun(command: Pick<Rerun, 'now' | 'id' | 'workspace' | 'request'>): Rule<Begun> {
   const draft = new Draft(command.now);
   const run = yield* ask('run', command.id);
   if (!run) return refuse('NOT_FOUND', `No run ${command.id}.`, { id: command.id });
+  if (hasBegun(run, command.request)) return draft.done({ from: run.cursor });
   if (run.state === 'running' && run.retryAt !== null) {
-    draft.add({ do: 'patchRun', id: run.id, set: { retryAt: command.now, moves: run.moves + 1 } });
+    const begunBy = command.request ?? null;
+    draft.add({ do: 'patchRun', id: run.id, set: { retryAt: command.now, begunBy, moves: run.moves + 1 } });
     draft.wake('run', run.id);
     return draft.done({ from: run.cursor - 1 });
   }
@@ -106,7 +116,7 @@ export function* resumeRun(command: Pick<Rerun, 'now' | 'id' | 'workspace'>): Ru
     const message = `Run ${run.id} has done what it had to; to do it again, rerun it from one of its ${places}.`;
     return refuse('ILLEGAL_STATE', message, { state: run.state });
   }
-  yield* beginAgain(draft, run, { from, again: null }, command.workspace);
+  yield* beginAgain(draft, run, { from, again: null }, command);
   return draft.done({ from });
 }
 
@@ -175,7 +185,7 @@ function* beginAgain(
   draft: Draft,
   run: Run,
   { from, again }: Restart,
-  workspace: PreparedWorkspace | undefined,
+  { workspace, request }: Pick<Rerun, 'workspace' | 'request'>,
 ): Asking<void> {
   const before = yield* ask('workspace', run.id);
   // The lock is asked for by the message; what was looked at after the end is looked at again after the next.
@@ -196,6 +206,7 @@ function* beginAgain(
       repairs: 0,
       retryAt: null,
       again,
+      begunBy: request ?? null,
       moves: run.moves + 1,
     },
   });

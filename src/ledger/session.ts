@@ -108,6 +108,8 @@ export interface Run {
   readonly retryAt: number | null;
   /** What of the workflow that is sent next is done again; null: what had not succeeded. Cleared when it is sent. */
   readonly again: DoneAgain | null;
+  /** The request that let it begin again last, as its caller names it: repeated, it lets nothing begin. */
+  readonly begunBy: string | null;
   /** Grows with each message, back-off and new beginning; the compare-and-set of `advance`. */
   readonly moves: number;
   readonly state: 'running' | 'ended';
@@ -163,6 +165,7 @@ export function newRun(
     repairs: 0,
     retryAt: null,
     again: null,
+    begunBy: null,
     moves: 0,
     state: 'running',
     outcome: null,

@@ -78,6 +78,22 @@ describe('the record of an attempt on disk', () => {
     expect(readdirSync(at).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
+  it('is whole when several write it at the same time, as after a restart', async () => {
+    const one = records();
+    await Promise.all(Array.from({ length: 8 }, () => one.writeAttempt(place, record)));
+    expect(reported).toEqual([]);
+    const at = one.attemptDirectory(place);
+    expect(readdirSync(at).sort()).toEqual([
+      'answer.md',
+      'outputs',
+      'prompt.md',
+      'result.json',
+      'transcript.jsonl',
+    ]);
+    const lines = readFileSync(join(at, 'transcript.jsonl'), 'utf8').trimEnd().split('\n');
+    expect(lines).toHaveLength(1_234);
+  });
+
   it('keeps copies of files that were left behind', async () => {
     const file = join(directory, 'report.md');
     writeFileSync(file, 'first');

@@ -34,14 +34,23 @@ export function diskRunRecords(options: DiskRecordsOptions): RunRecords {
   const directory = (workflowId: ExecutionId): string => join(options.directory, workflowId);
   const attemptDirectory = ({ workflowId, step, attempt }: AttemptPlace): string =>
     join(directory(workflowId), 'steps', safeName(step), String(attempt));
-  const trying = async (path: string, write: () => Promise<void>): Promise<boolean> => {
+  const underWay = new Map<string, Promise<boolean>>();
+  const tryOnce = async (path: string, write: () => Promise<void>): Promise<boolean> => {
     try {
       await write();
       return true;
     } catch (error) {
       report('record.failed', { path, error: (error as Error).message });
       return false;
+    } finally {
+      underWay.delete(path);
     }
+  };
+  // Two who write one file would take its draft away from each other, and neither would have written it.
+  const trying = (path: string, write: () => Promise<void>): Promise<boolean> => {
+    const writing = underWay.get(path) ?? tryOnce(path, write);
+    underWay.set(path, writing);
+    return writing;
   };
   const json = (path: string, value: Json): Promise<boolean> =>
     trying(path, () => writeOnce(path, `${JSON.stringify(value, null, 2)}\n`, 'new'));

@@ -26,8 +26,8 @@ const chosen: Readonly<Record<string, readonly string[]>> = {
   groups: ['wakeup.before:9'],
   evaluation: ['graph.settled:1'],
   resume: ['check.settled:1'],
-  rerun: ['script.before:1'],
-  launched: ['commit.before:30', 'advance.before:1'],
+  rerun: ['advance.before:1'],
+  launched: ['commit.before:30', 'script.before:1'],
 };
 
 /** How often a point is tried of those that are reached again and again. */

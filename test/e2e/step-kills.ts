@@ -112,13 +112,9 @@ class Play {
       writeFileSync(join(this.#scene.directory, mended.file), '');
       this.#arm();
       const idempotencyKey = `${this.#key} again`;
-      const deaths = this.#kept.length;
       await this.#call((client) =>
         client.call(mended.by, { id: runId, body: mended.body as never, idempotencyKey }),
-      ).catch((error: unknown) => {
-        // It had begun, and then the server died.
-        if (codeOf(error) !== 'ILLEGAL_STATE' || this.#kept.length === deaths) throw error;
-      });
+      );
       run = await this.#ended(runId);
     }
     return run.messages.flatMap(({ attempts }) => attempts.map(({ executionId }) => executionId));

@@ -222,6 +222,7 @@ export function run(n: number, sessionId: SessionId, set: Partial<Run> = {}): Ru
     repairs: 0,
     retryAt: null,
     again: null,
+    begunBy: null,
     moves: 0,
     state: 'running',
     outcome: null,

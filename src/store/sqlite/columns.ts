@@ -186,6 +186,7 @@ export const runColumns: Columns<Run> = {
   repairs: column('integer', 0)('repairs'),
   retryAt: seldom.integer('retry_at'),
   again: seldom.json('done_again'),
+  begunBy: seldom.text('begun_by'),
   moves: integer('moves'),
   state: text('state'),
   outcome: seldom.text('outcome'),

@@ -16,6 +16,7 @@ import { openScriptsSchema } from './migrations/0012-open-scripts.ts';
 import { rowsSchema } from './migrations/0013-rows.ts';
 import { runsOfWorkflowsSchema } from './migrations/0014-runs-of-workflows.ts';
 import { workflowRunsSchema } from './migrations/0015-workflow-runs.ts';
+import { requestedRunsSchema } from './migrations/0016-requested-runs.ts';
 
 /** One step of the schema. Steps are only ever appended; one that was released is never edited. */
 export interface Migration {
@@ -42,6 +43,7 @@ export const migrations: readonly Migration[] = [
   { name: '0013-rows', sql: rowsSchema },
   { name: '0014-runs-of-workflows', sql: runsOfWorkflowsSchema },
   { name: '0015-workflow-runs', sql: workflowRunsSchema, rebuilds: true },
+  { name: '0016-requested-runs', sql: requestedRunsSchema },
 ];
 
 interface Applied {
