@@ -13,6 +13,7 @@ import { aboutTree, owe } from './notifying.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
 import { depthLimit, newExecution, refusalBelow } from './registration.ts';
+import { rules } from './rules.ts';
 import { settleAttempt } from './graph-walk.ts';
 import { goingOn } from './send-workflow.ts';
 import type { StepPlan } from './step-plan.ts';
@@ -58,8 +59,8 @@ export function* beginStep(command: BeginStep): Rule<StepBegun> {
   const draft = new Draft(command.now);
   const step = yield* ask('graphStep', command.ref);
   const at = step && (yield* graphAt(step.graphId));
-  if (!at || step.moves !== command.moves || (step.state !== 'due' && step.state !== 'backsOff'))
-    return draft.done<StepBegun>('stale');
+  const isAsSeen = step?.moves === command.moves && (step.state === 'due' || step.state === 'backsOff');
+  if (!at || (!isAsSeen && rules.stepOnce)) return draft.done<StepBegun>('stale');
   const { graph, owner } = at;
   // One that waits, for a workspace say, lets its steps go when it goes on.
   if (graph.state === 'ended' || graph.isStopping || owner.waiting || refusalBelow(owner))

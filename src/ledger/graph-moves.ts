@@ -8,6 +8,7 @@ import type { Graph, GraphStep, StepState } from './graph.ts';
 import { isEnded, stepRef } from './graph.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
+import { rules } from './rules.ts';
 
 /** What a step comes to. */
 export interface StepEnd {
@@ -131,7 +132,7 @@ export class GraphMoves {
     if (row.state !== 'blocked') return undefined;
     const { step, ends } = afterNeed(row, need);
     const told = this.#change(row, step);
-    if (ends || told.blockedBy > 0) return ends;
+    if (ends || (told.blockedBy > 0 && rules.stepNeeds)) return ends;
     this.move(told, { state: 'due' });
     this.#draft.wake('step', told.ref);
     return undefined;

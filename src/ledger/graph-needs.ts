@@ -1,4 +1,5 @@
 import type { GraphStep } from './graph.ts';
+import { rules } from './rules.ts';
 
 /** Why a step never begins because of what it needs. */
 export interface NeverBegins {
@@ -27,7 +28,7 @@ export function afterNeed(step: GraphStep, need: GraphStep): AfterNeed {
     failedNeeds: step.failedNeeds + (isMissed ? 1 : 0),
     deadNeeds: step.deadNeeds + (isDead ? 1 : 0),
   };
-  if (now.blockedBy > 0) return { step: now };
+  if (now.blockedBy > 0 && rules.stepNeeds) return { step: now };
   if (now.failedNeeds > 0) return { step: now, ends: { state: 'skipped', reason: 'upstream' } };
   const isAllDead = now.deadNeeds > 0 && now.deadNeeds === new Set(now.plan.needs).size;
   return isAllDead ? { step: now, ends: { state: 'skipped', reason: 'notChosen' } } : { step: now };
@@ -39,7 +40,7 @@ export function isBad({ state, plan }: Pick<GraphStep, 'state' | 'plan'>): boole
 }
 
 function isSkippedByFailure({ state, reason }: GraphStep): boolean {
-  return state === 'skipped' && (reason === 'upstream' || reason === 'failFast');
+  return state === 'skipped' && (reason === 'upstream' || reason === 'failFast') && rules.stepMissed;
 }
 
 /** Whether the step only runs in cases of a route of which another one was chosen, or none. */

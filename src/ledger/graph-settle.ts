@@ -8,6 +8,7 @@ import { cancelledEnding } from './graph-end.ts';
 import { siblingEvaluation } from './graph-evaluation.ts';
 import type { Graph } from './graph.ts';
 import { ask } from './questions.ts';
+import { rules } from './rules.ts';
 import { end } from './settle.ts';
 
 /** Whether the whole can be settled now: `open` is called again, by a wake-up `drained`, when nothing below it is. */
@@ -19,7 +20,7 @@ export function* drainGraph(command: { readonly now: number; readonly id: Execut
   const graph = yield* ask('graph', command.id);
   const owner = graph && (yield* ask('execution', graph.id));
   if (!owner || graph.state !== 'ended' || isSettled(owner.state)) return draft.done<GraphRest>('stale');
-  if (owner.open === 0) return draft.done<GraphRest>('free');
+  if (owner.open === 0 || !rules.stepWhole) return draft.done<GraphRest>('free');
   draft.patch(owner.id, { drain: 0 });
   return draft.done<GraphRest>('open');
 }
@@ -44,7 +45,7 @@ export function* settleGraph(command: SettleGraph): Rule<GraphSettled> {
   const graph = yield* ask('graph', command.id);
   const owner = graph && (yield* ask('execution', graph.id));
   if (!owner || graph.state !== 'ended' || isSettled(owner.state)) return draft.done<GraphSettled>('stale');
-  if (owner.open > 0) {
+  if (owner.open > 0 && rules.stepWhole) {
     draft.patch(owner.id, { drain: 0 });
     return draft.done<GraphSettled>('open');
   }

@@ -10,6 +10,7 @@ import { graphAt, GraphMoves } from './graph-moves.ts';
 import type { GraphStep, ProgramEnd, StepRef } from './graph.ts';
 import type { Asking } from './questions.ts';
 import { ask } from './questions.ts';
+import { rules } from './rules.ts';
 import { end } from './settle.ts';
 import type { RouteProgram } from './step-plan.ts';
 
@@ -109,7 +110,7 @@ export function* endProgram(command: EndProgram): Rule<ProgramEnded> {
   if (!step || !attempt || isSettled(attempt.state) || step.programEnd)
     return draft.done<ProgramEnded>('stale');
   draft.add({ do: 'patchGraphStep', ref: step.ref, set: { programEnd: command.end } });
-  if (attempt.open > 0) {
+  if (attempt.open > 0 && rules.stepWhole) {
     draft.patch(attempt.id, { drain: 0 });
     return draft.done<ProgramEnded>('open');
   }

@@ -45,6 +45,14 @@ export const rules = {
   workspaceCall: true,
   /** R20: the results of what a controller gave out are handed over together, when all of it is closed. */
   batchWhole: true,
+  /** R21: an attempt of a step begins by compare-and-set. */
+  stepOnce: true,
+  /** R22: a step begins when everything that it needs has ended. */
+  stepNeeds: true,
+  /** R23: what failed reaches through what was skipped because of it. */
+  stepMissed: true,
+  /** R24: an attempt of a step, and a workflow, settle when nothing below them is open. */
+  stepWhole: true,
 };
 
 /** The name of a rule, as tests switch it off. */

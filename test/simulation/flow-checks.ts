@@ -93,7 +93,7 @@ function isProgram({ graphs }: MemorySnapshot, row: Execution): boolean {
 function checkFlow({ violations }: World, state: MemorySnapshot, flow: Flow, row: Execution): void {
   const inGraph = state.graphSteps.filter((step) => step.graphId === row.id).map(({ plan }) => plan.name);
   const steps = flow.steps.filter(({ plan }) => inGraph.includes(plan.name));
-  const attemptsOf = ({ plan }: FlowStep): Execution[] | undefined => {
+  const attemptsOf = ({ plan }: Pick<FlowStep, 'plan'>): Execution[] | undefined => {
     const isReused = state.graphSteps.some(
       (step) => step.graphId === row.id && step.plan.name === plan.name && step.reused !== null,
     );

@@ -1,10 +1,15 @@
 import type { Execution } from '../../src/ledger/execution.ts';
-import type { Flow, FlowStep } from './flows.ts';
+import type { FlowStep as MadeStep } from './flows.ts';
 
 /**
  * What a workflow should come to, worked out from how the attempts of its steps really ended and from nothing that the ledger says of
  * steps and of the whole.
  */
+
+/** What of a step says what it should come to. */
+type FlowStep = Pick<MadeStep, 'plan' | 'says' | 'hasSucceeded'> & {
+  readonly ends: ReadonlyMap<string, 'succeeded' | 'failed'>;
+};
 
 /** Failures that another attempt would not mend. */
 const final: readonly (string | null)[] = ['BUDGET', 'CAPACITY', 'SIGNED_OUT'];
@@ -13,7 +18,7 @@ const final: readonly (string | null)[] = ['BUDGET', 'CAPACITY', 'SIGNED_OUT'];
 type Fate = 'good' | 'bad' | 'missed' | 'dead' | 'none';
 
 /** The attempts of a step in one workflow, in order; undefined: it was not done again, because it had succeeded before. */
-export type AttemptsOf = (step: FlowStep) => readonly Execution[] | undefined;
+export type AttemptsOf = (step: Pick<FlowStep, 'plan'>) => readonly Execution[] | undefined;
 
 /** How a workflow should end, and what is wrong with one of its steps. */
 export interface Expected {
@@ -23,7 +28,11 @@ export interface Expected {
 }
 
 /** `isStopped`: it ends everything when one of its steps has failed, and one has. */
-export function expectedOf({ steps }: Flow, attemptsOf: AttemptsOf, isStopped: boolean): Expected {
+export function expectedOf(
+  { steps }: { readonly steps: readonly FlowStep[] },
+  attemptsOf: AttemptsOf,
+  isStopped: boolean,
+): Expected {
   const fates = new Map<string, Fate>();
   let wrong: string | undefined;
   for (const step of steps) {

@@ -73,6 +73,7 @@ const workBudgets = {
   declines: 2,
   calls: 9,
   selfReports: 1,
+  stepLooks: 1,
   childStops: 1,
   queries: 1,
 } as const;

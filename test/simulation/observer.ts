@@ -189,7 +189,10 @@ function isCancelledWithin({ executions }: MemorySnapshot, row: Execution): bool
 
 /** What is tried again has the name of what comes behind it, whose work is not its own. */
 function isTriedAgain(state: MemorySnapshot, row: Execution): boolean {
-  const isAttempt = (row.kind === 'step' && row.key !== null) || isRepair(row) || row.runId !== null;
+  const isAttempt =
+    ((row.kind === 'step' || row.kind === 'workflow') && row.key !== null) ||
+    isRepair(row) ||
+    row.runId !== null;
   return isAttempt && state.executions.some(({ name, id }) => name === row.name && id > row.id);
 }
 

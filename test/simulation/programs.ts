@@ -91,7 +91,7 @@ export class Programs {
         return 'dead';
       },
       forget: async (id, part) => this.#forget(id, part),
-      clear: async (id) => this.#forget(id),
+      clear: async (id, part) => this.#forget(id, part),
     };
   }
 

@@ -1,3 +1,5 @@
+import type { Execution } from '../../src/ledger/execution.ts';
+import { isEnded } from '../../src/ledger/graph.ts';
 import type { MemorySnapshot } from '../../src/store/memory/state.ts';
 import { describe } from './observer.ts';
 import type { World } from './world.ts';
@@ -9,7 +11,8 @@ export function checkRest(world: World, state: MemorySnapshot): void {
   for (const row of state.executions) {
     // What was detached may live for ever.
     const livesOn = world.facts.isHung && truth.isDetached(row.name);
-    if (!row.closed && !livesOn) stuck(`${describe(row)} is open (deficit ${row.open})`);
+    if (!row.closed && !livesOn)
+      stuck(`${describe(row)} is open (deficit ${row.open})${stepsOf(state, row)}`);
   }
   for (const run of state.runs) if (run.state !== 'ended') stuck(`the run ${run.name} has not ended`);
   for (const turn of state.turns) if (turn.state !== 'ended') stuck(`turn ${turn.id} is ${turn.state}`);
@@ -27,6 +30,12 @@ export function checkRest(world: World, state: MemorySnapshot): void {
   checkWorks(world);
   checkMessages(world, state);
   if (!world.facts.isHung && !world.facts.isClockSet) checkTimeouts(world, state);
+}
+
+/** The steps that have not ended of what is a workflow. */
+function stepsOf({ graphSteps }: MemorySnapshot, { id }: Execution): string {
+  const left = graphSteps.filter((step) => step.graphId === id && !isEnded(step.state));
+  return left.map(({ plan, state }) => `; ${plan.name} (${plan.does.type}) is ${state}`).join('');
 }
 
 function checkWorks({ truth, violations }: World): void {

@@ -12,6 +12,7 @@ import { shrink } from './shrink.ts';
  *                       --trace 1 --shrink 1          tells each failing history, as short as it can be made; 2 tells more
  *                       --without holders             switches a rule of src/ledger/rules.ts off
  *                       --workflows                   agents launch workflows that have steps
+ *                       --seed 42 --verbose           tells this history, whatever it comes to: each choice, and what the ledger wrote
  */
 const number = (text: string): number => {
   const value = Number(text);
@@ -28,12 +29,14 @@ const { values } = parseArgs({
     shrink: { type: 'string', default: '0' },
     without: { type: 'string' },
     workflows: { type: 'boolean', default: false },
+    seed: { type: 'string' },
+    verbose: { type: 'boolean', default: false },
   },
 });
 const { seeds, from, stop, trace, shrink: shrinks } = values;
 const options = {
-  seeds: number(seeds),
-  from: number(from),
+  seeds: values.seed === undefined ? number(seeds) : 1,
+  from: number(values.seed ?? from),
   stop: number(stop),
   trace: number(trace),
   shrink: number(shrinks),
@@ -49,6 +52,10 @@ const kinds = new Map<string, number>();
 let failures = 0;
 for (let seed = options.from; seed < options.from + options.seeds; seed++) {
   const history = await playHistory(seed, { isWorking });
+  if (values.verbose) {
+    const told = await playHistory(seed, { isVerbose: true, isWorking });
+    console.log([`seed ${seed}:`, ...told.trace].join('\n'));
+  }
   if (!history.violation) continue;
   const { kind, message } = history.violation;
   kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
