@@ -31,9 +31,9 @@ const known: Readonly<Record<RuleName, number>> = {
   workspaceLock: 7,
   workspaceCall: 7,
   batchWhole: 1,
-  stepOnce: 1,
+  stepOnce: 7,
   stepNeeds: 4,
-  stepMissed: 1,
+  stepMissed: 8,
   stepWhole: 5,
 };
 /** Rules of workflows are shown by histories in which these are at work. */
