@@ -42,8 +42,9 @@ export async function endThread(thread: CodexThread): Promise<'dead' | 'unkillab
 
 async function leave(thread: CodexThread, isQuiet: boolean): Promise<'dead' | 'unkillable'> {
   if (thread.hasExited) return 'dead';
-  const isAlone = thread.link.routes.count <= 1 && !(await othersWork(thread));
-  if (isAlone) {
+  const isServerIdle = thread.link.isLast && !(await othersWork(thread));
+  // Once more, in the moment in which it is ended: another conversation may have been opened meanwhile.
+  if (isServerIdle && thread.link.isLast) {
     // Nothing is emitted any more, not even that the server has exited: that is what was asked for.
     const ended = thread.link.endServer('the conversation was ended');
     thread.stream.close();

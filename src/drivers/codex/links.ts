@@ -24,7 +24,9 @@ export class Links {
       opened.link.pin();
       return opened;
     }
-    this.#forget(place, opening);
+    // One that is being ended is neither found nor doubled: it would take a conversation with it.
+    if (opened.ok) await opened.link.whenNotEnding();
+    if (!opened.ok || !opened.link.isOpen) this.#forget(place, opening);
     // What another call found may be of no use any more, or may have been looked for without launching.
     return known || opened.ok ? this.get(place, launch) : opened;
   }

@@ -39,6 +39,7 @@ export class ServerLink {
   #isConnected = true;
   #pins = 0;
   #state: 'open' | 'ending' | 'closed' = 'open';
+  #ending: Promise<unknown> = Promise.resolve();
   readonly #closed = new AbortController();
   #waiting: (() => void)[] = [];
 
@@ -95,6 +96,16 @@ export class ServerLink {
     return this.#state === 'open';
   }
 
+  /** Whether at most one conversation is there, and none is being opened: then the server may go with it. */
+  get isLast(): boolean {
+    return this.routes.count <= 1 && this.#pins === 0;
+  }
+
+  /** Resolves when the ending that was begun, if any, is over. */
+  async whenNotEnding(): Promise<void> {
+    await this.#ending;
+  }
+
   /** Whether anything that its agents have left running goes on; it would end with the server. */
   hasLeftWork(): boolean {
     return this.#leader !== undefined && hasLeftBehind(this.#leader);
@@ -144,7 +155,9 @@ export class ServerLink {
 
   /** Ends the server and everything it started; every route hears that it exited. */
   async endServer(reason: string): Promise<'dead' | 'unkillable'> {
-    const outcome = await this.#endAndExit(reason);
+    const ending = this.#endAndExit(reason);
+    this.#ending = ending;
+    const outcome = await ending;
     if (outcome === 'unkillable' && this.isOpen && !this.#isConnected) void this.#connectAgain();
     return outcome;
   }
