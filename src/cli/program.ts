@@ -12,6 +12,7 @@ import { addExecutionVerbs } from './verbs/executions.ts';
 import { addImportVerbs } from './verbs/import.ts';
 import { addInitVerb } from './verbs/init.ts';
 import { addListVerb } from './verbs/list.ts';
+import { addLogsVerb } from './verbs/logs.ts';
 import { addNoticeVerbs } from './verbs/notices.ts';
 import { addNotifyVerbs } from './verbs/notify.ts';
 import { addRunVerb } from './verbs/run.ts';
@@ -117,7 +118,7 @@ const verbs: readonly (readonly [heading: string, adders: readonly ((registrar: 
   ['To begin with', [addDemoVerbs, addInitVerb]],
   ['The server', [addUpVerb, addServerVerbs]],
   ['Messages and runs', [addSendVerb, addRunVerb, addStandingRunVerbs, addWorkflowVerbs, addExecVerb]],
-  ['What is open, and why', [addListVerb, addTreeVerbs, addExecutionVerbs]],
+  ['What is open, and why', [addListVerb, addTreeVerbs, addLogsVerb, addExecutionVerbs]],
   ['By itself', [addScheduleVerbs, addImportVerbs, addNotifyVerbs]],
   ['Agents and conversations', [addAgentVerbs, addSessionVerbs, addNoticeVerbs]],
   ['More', [addSchemaVerb]],
