@@ -7,6 +7,7 @@ import type { CliDeps } from './ports.ts';
 import { plainBlock } from './text.ts';
 import { addAgentVerbs } from './verbs/agents.ts';
 import { addDemoVerbs } from './verbs/demo.ts';
+import { addDoctorVerb } from './verbs/doctor.ts';
 import { addExecVerb } from './verbs/exec.ts';
 import { addExecutionVerbs } from './verbs/executions.ts';
 import { addImportVerbs } from './verbs/import.ts';
@@ -116,7 +117,7 @@ export function createProgram(deps: CliDeps, finish: (exitCode: number) => void)
 /** In the order and the groups of the help. */
 const verbs: readonly (readonly [heading: string, adders: readonly ((registrar: Registrar) => void)[]])[] = [
   ['To begin with', [addDemoVerbs, addInitVerb]],
-  ['The server', [addUpVerb, addServerVerbs]],
+  ['The server', [addUpVerb, addServerVerbs, addDoctorVerb]],
   ['Messages and runs', [addSendVerb, addRunVerb, addStandingRunVerbs, addWorkflowVerbs, addExecVerb]],
   ['What is open, and why', [addListVerb, addTreeVerbs, addLogsVerb, addExecutionVerbs]],
   ['By itself', [addScheduleVerbs, addImportVerbs, addNotifyVerbs]],
