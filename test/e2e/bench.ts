@@ -61,6 +61,10 @@ export class Bench {
     return bench;
   }
 
+  get isRunning(): boolean {
+    return this.#server !== undefined;
+  }
+
   get server(): RunningServer {
     if (!this.#server) throw new Error('no server runs');
     return this.#server;

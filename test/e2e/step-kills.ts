@@ -24,7 +24,8 @@ export interface Played {
   readonly faults: readonly string[];
 }
 
-const patienceMs = 60_000;
+/** As long as a workflow may take with all its restarts, on a machine that is busy with much else. Milliseconds. */
+const patienceMs = 180_000;
 
 /** A server that plays workflows one after the other, and is killed meanwhile. */
 export class StepKills {
@@ -47,6 +48,8 @@ export class StepKills {
 
   /** Plays a workflow, and kills the server at each of these, `POINT:N`, one server after the other. */
   async play(kind: StepKind, faults: readonly string[] = []): Promise<Played> {
+    // The one before may have ended without its server.
+    if (!this.bench.isRunning) await this.start();
     const play = new Play(this, kind, this.bench.scene(true), `${kind.name} ${++this.#number}`, faults);
     return play.toItsEnd();
   }
