@@ -16,7 +16,7 @@ export const processSuites = [
   'src/workspaces/*.test.ts',
   'src/main/*.test.ts',
   'test/ledger/{ablation,graph-space}.test.ts',
-  'test/e2e/{hostile-agents,many-due,orchestrators,rows,rows-command,servers,workflow-examples,workflow-runs,workflows}.test.ts',
+  'test/e2e/{hostile-agents,many-due,orchestrators,rows,rows-command,servers,workflow-check,workflow-examples,workflow-runs,workflow-scheduled,workflows}.test.ts',
   'test/e2e/killed-*.test.ts',
   'test/schedules/year.test.ts',
   'test/simulation/ablation.test.ts',
