@@ -101,7 +101,8 @@ export class Programs {
 
   #forget(id: string, part?: number): void {
     const only = part === undefined ? undefined : this.#programs.get(keyOf(id, part));
-    for (const program of this.#of(id)) if (!only || program === only) program.isForgotten = true;
+    for (const program of this.#of(id))
+      if (part === undefined || program === only) program.isForgotten = true;
   }
 
   /** A command begins: the check of a message, or the script of a step. */
