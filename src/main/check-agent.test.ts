@@ -15,7 +15,7 @@ const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
 const installation = {
   self: [process.execPath, '--import', loader, packageFile('src', 'main', 'stemma.ts')],
   examplesDirectory: packageFile('examples'),
-  pageDirectory: packageFile('dist', 'web'),
+  pageDirectory: packageFile('web', 'public'),
 };
 
 let root = '';

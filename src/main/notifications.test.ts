@@ -14,7 +14,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const installation = {
   self: [process.execPath],
   examplesDirectory: packageFile('examples'),
-  pageDirectory: packageFile('dist', 'web'),
+  pageDirectory: packageFile('web', 'public'),
 };
 
 let root = '';
