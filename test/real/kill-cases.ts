@@ -16,10 +16,17 @@ const rules: Rule[] = [
 ];
 
 // One run of this kind is killed once; the marks in its texts tell the runs apart in the model's log.
-const messagesOf = (mark: string): string[] => [
-  `${mark} first. ${background('lint', `${mark} lint. [[slow 1 clean]]`)} ${background('tests', `${mark} test. [[fail 400]]`)} [[shell sleep 1]] [[slow 1 both started]]`,
-  `${mark} second. [[slow 1 summary]]`,
-];
+// `steered`: the first turn is at work until its failed agent has begun to fail, however long that takes to come up.
+const messagesOf = (mark: string, steered?: { marker: string }): string[] => {
+  const begins = steered ? `[[shell touch ${steered.marker}]] ` : '';
+  const works = steered
+    ? `for i in $(seq 300); do test -e ${steered.marker} && break; sleep 0.1; done; sleep 3`
+    : 'sleep 1';
+  return [
+    `${mark} first. ${background('lint', `${mark} lint. [[slow 1 clean]]`)} ${background('tests', `${mark} test. ${begins}[[fail 400]]`)} [[shell ${works}]] [[slow 1 both started]]`,
+    `${mark} second. [[slow 1 summary]]`,
+  ];
+};
 
 /** When a server is killed. */
 export interface KillPlan {
@@ -100,7 +107,8 @@ function laneOf(
           await server.up(one.fault);
           if (!server.isUp) await server.up();
           const mark = `[${one.fault} ${++runs}]`;
-          const runId = await server.run(messagesOf(mark)).catch(() => undefined);
+          const steered = one.fault.startsWith('steer') ? { marker: `failing-${runs}` } : undefined;
+          const runId = await server.run(messagesOf(mark, steered)).catch(() => undefined);
           const died = await diesFirst(server, runId, patienceMs);
           if (died) {
             dies(one.window);
