@@ -39,12 +39,13 @@ export async function shownRun(
 /** The workflow of a run: its latest attempt, or what it will be. */
 async function workflowOf(
   { store, views, recordPlaces }: Pick<ApplicationContext, 'store' | 'views' | 'recordPlaces'>,
-  { run, messages }: RunWithMessages,
+  { run }: RunWithMessages,
   limit: number,
 ): Promise<WorkflowView | undefined> {
   const [work, scoring] = run.plan;
   if (!work?.workflow) return undefined;
-  const latest = messages.findLast(({ runIndex }) => runIndex === 0);
+  // Of the ledger: the page of messages that was asked for may begin behind it.
+  const latest = await store.read(() => ask('latestOfRun', run.id, 0));
   const found = latest && (await views.graph(latest.id, { from: 0, limit }));
   const shown = found
     ? toWorkflowView(found, recordPlaces, await aroundGraph(store, found))

@@ -45,14 +45,28 @@ export function explain(execution: Execution, view: TreeView): Explanation {
 
 /** A workflow fails because a step does, and that because its script does: the last of them says why. */
 function failuresBelow(byId: ReadonlyMap<string, Execution>, top: Execution): Failure[] {
-  const failed = [...byId.values()].filter(({ state }) => state === 'failed' || state === 'lost');
+  const latest = new Map<string, number>();
+  for (const one of byId.values())
+    latest.set(thingOf(one), Math.max(one.attempt, latest.get(thingOf(one)) ?? 0));
+  // What was tried again, and whatever was below it, is not why.
+  const isMended = (one: Execution | undefined): boolean =>
+    one !== undefined &&
+    one.id !== top.id &&
+    ((latest.get(thingOf(one)) ?? 0) > one.attempt || isMended(byId.get(one.parentId ?? '')));
+  const failed = [...byId.values()].filter(
+    (one) => (one.state === 'failed' || one.state === 'lost') && !isMended(one),
+  );
   const explained = new Set(failed.map(({ parentId }) => parentId));
   const found = failed.flatMap(({ id, error, state }): Failure[] => {
     const path = explained.has(id) || id === top.id ? undefined : pathDown(byId, top.id, id);
     const { code = state.toUpperCase(), message = '' } = error ?? {};
     return path ? [{ executionId: id, path, code, message }] : [];
   });
-  return found.slice(0, mostFailures);
+  return found.slice(-mostFailures);
+}
+
+function thingOf({ parentId, kind, key, name }: Execution): string {
+  return `${parentId} ${kind} ${key ?? name}`;
 }
 
 /**

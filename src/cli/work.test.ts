@@ -315,6 +315,43 @@ describe('why', () => {
     expect(JSON.parse((await bench.stemma('why', id, '--json')).out)).toMatchObject({ run: { id } });
   });
 
+  it('of what failed names what was not mended by another attempt, and of many the last', async () => {
+    const failed = { state: 'failed', closed: true, outcome: 'failed' } as const;
+    const error = { code: 'EXIT', message: 'exit code 1' };
+    const step = (id: string, name: string, attempt: number, more: object): Execution =>
+      execution({
+        id,
+        parentId: exe,
+        kind: 'step',
+        name,
+        key: `step:${name}`,
+        attempt,
+        closed: true,
+        ...more,
+      });
+    const root = execution({ ...failed, kind: 'workflow', name: 'nightly' });
+    const flaky = Array.from({ length: 12 }, (_, n) => [
+      step(`exe_F${n}`, `flaky${n}`, 1, { state: 'failed' }),
+      execution({
+        id: `exe_G${n}`,
+        parentId: `exe_F${n}`,
+        kind: 'message',
+        name: `try ${n}`,
+        ...failed,
+        error,
+      }),
+      step(`exe_H${n}`, `flaky${n}`, 2, { state: 'succeeded' }),
+    ]).flat();
+    const last = step('exe_L', 'deploy', 1, { state: 'failed', error });
+    bench.server.routes[`GET /executions/${exe}`] = () => ({ body: root });
+    bench.server.routes[`GET /executions/${exe}/tree`] = () => ({
+      body: tree(root, { executions: [root, ...flaky, last] }),
+    });
+    const { out } = await bench.stemma('why', exe, '--json');
+    const { failures } = JSON.parse(out) as { failures: { executionId: string }[] };
+    expect(failures.map(({ executionId }) => executionId)).toEqual(['exe_L']);
+  });
+
   it('walks down to what holds it, and says what one can do', async () => {
     const child = execution({ id: 'exe_C', parentId: exe, kind: 'workflow', name: 'nightly' });
     const step = execution({ id: 'exe_S', parentId: 'exe_C', kind: 'step', name: 'tests' });

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { StemmaError } from '../base/errors.ts';
@@ -80,5 +80,7 @@ export function givenWorkflowOptions(options: Options): string[] {
 
 /** Whether a file is meant, and no name. What looks like a file is one, so that a wrong path is told as such. */
 export function isFile({ deps }: Pick<CliContext, 'deps'>, named: string): boolean {
-  return /\.ya?ml$/i.test(named) || existsSync(resolve(deps.cwd, named));
+  const isYaml = /\.ya?ml$/i.test(named);
+  // A directory may be called as a workflow is.
+  return isYaml || statSync(resolve(deps.cwd, named), { throwIfNoEntry: false })?.isFile() === true;
 }

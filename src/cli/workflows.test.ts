@@ -133,6 +133,8 @@ describe('workflows', () => {
 
   it('are begun with the limits and the directory that one says, of a file too', async () => {
     edge.ledger.workflows.listed.push(nightly);
+    // A directory that is called as the workflow is no file that is meant.
+    mkdirSync(join(bench.directory, 'nightly'));
     const limits = ['--timeout', '2h', '--retry', '2', '--backoff', '30s', '--budget-usd', '1.5'];
     const place = ['--cwd', 'w', '--workspace', 'worktree', '--budget-tokens', '20k'];
     expect((await stemma('workflow', 'run', 'nightly', ...limits, ...place)).code).toBe(0);

@@ -12,7 +12,7 @@ type RowsContext = Pick<RunsContext, 'commands' | 'steps' | 'store'>;
 /** A step that is about to begin, and the workflow that it is one of. */
 export interface RowsOf {
   readonly graph: Graph;
-  readonly step: Pick<GraphStep, 'plan' | 'tries' | 'ref' | 'moves'>;
+  readonly step: Pick<GraphStep, 'plan' | 'index' | 'tries' | 'ref' | 'moves'>;
 }
 
 /** How much a command of rows may print, in bytes. It is less than is kept of it, so that what is read here is whole. */
@@ -93,9 +93,10 @@ function mayBegin({ store }: RowsContext, { ref, moves }: RowsOf['step']): () =>
     });
 }
 
-/** Each attempt has rows of its own: a number for each attempt of a step, from its name and how often it was tried. */
-function partOf({ plan: { name }, tries }: RowsOf['step']): number {
-  let sum = 0;
-  for (const char of `${name}#${tries}`) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 1_000_000_007;
-  return 1_000 + sum;
+/** More often than this no step is tried. */
+const mostTries = 1_000_000;
+
+/** Each attempt of each step has rows of its own: a number that no other one of the workflow has. */
+function partOf({ index, tries }: RowsOf['step']): number {
+  return 1 + index * mostTries + tries;
 }

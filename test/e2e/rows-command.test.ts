@@ -15,6 +15,15 @@ const over = (command: string, more: object = {}): object => ({
 });
 const titles = `printf '{"title":"a"}\\n{"title":"b"}\\n'`;
 const workflows = {
+  twins: {
+    agent: 'writer',
+    steps: Object.fromEntries(
+      ['c0', 'an'].map((name) => [
+        name,
+        { foreach: { command: `echo '{"title":"${name}"}'` }, messages: ['Write {{row.title}}.'] },
+      ]),
+    ),
+  },
   gated: over(`echo $$ >> begun; ${gate('go')}; ${titles}`),
   endless: over('echo $$ >> begun; exec sleep 600'),
   late: over('echo $$ >> begun; exec sleep 600', { timeout: '1s' }),
@@ -94,6 +103,18 @@ test.each(['rows.before:1', 'rows.ran:1', 'step.before:1', 'step.begun:1'])(
     expect(await begun()).toHaveLength(1);
   },
 );
+
+test('steps that begin together have rows of their own each', async () => {
+  await bench.start();
+  const run = await scene.ended(await begin('twins'));
+  const { executions } = await scene.tree(run.messages[0]?.attempts[0]?.executionId ?? '');
+  const sessions = executions.flatMap(({ kind, runsIn }) => (kind === 'message' && runsIn ? [runsIn] : []));
+  const told = await Promise.all(sessions.map((session) => scene.prompts(session)));
+  expect(told.flat().sort()).toEqual([
+    expect.stringMatching(/^Write an\./),
+    expect.stringMatching(/^Write c0\./),
+  ]);
+});
 
 test('a cancel ends it, and the workflow is over with it', async () => {
   await bench.start();

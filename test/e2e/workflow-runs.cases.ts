@@ -206,10 +206,11 @@ function scheduledCases({ scenario }: Pick<Scenarios, 'scenario'>): void {
         workflow: { inputs: { day: `of ${ran.instant.slice(0, 10)}` } },
       });
       s.open('go');
-      expect(await s.ended(runId)).toMatchObject({
-        outcome: 'succeeded',
-        workflow: { counts: { ended: 1 } },
-      });
+      const ended = await s.ended(runId);
+      expect(ended).toMatchObject({ outcome: 'succeeded', workflow: { counts: { ended: 1 } } });
+      // A page of its messages that begins behind the workflow shows the same workflow.
+      const behind = await s.client.call('getRun', { id: runId, query: { from: '1' } });
+      expect([behind.messages, behind.workflow]).toEqual([[], ended.workflow]);
       await occurrenceThat(s, schedule, (row) => row.state === 'ran' && row.runId !== runId);
       const { items } = await s.client.call('listScheduleRuns', { id: schedule });
       await s.client.call('removeSchedule', { id: schedule });

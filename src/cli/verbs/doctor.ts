@@ -13,14 +13,14 @@ export function addDoctorVerb({ program, verb }: Registrar): void {
     .description(
       'look at Node, the data directory, the disk, the server, tmux, the configuration and the agents',
     )
-    .option('--config <file>', 'the configuration (else ./stemma.yaml)')
+    .option('--config <file>', 'the configuration file (else STEMMA_CONFIG, else ./stemma.yaml)')
     .action(verb(doctor));
 }
 
 const tones: Readonly<Record<Finding['state'], Tone>> = { ok: 'good', warn: 'warn', fail: 'bad' };
 
 async function doctor(context: CliContext, _args: readonly unknown[], options: Options): Promise<number> {
-  const items = await findingsOf(context, textOf(options['config']));
+  const items = await findingsOf(context, textOf(options['config']) ?? context.deps.env['STEMMA_CONFIG']);
   const isWell = items.every(({ state }) => state !== 'fail');
   if (context.isJson) context.document({ isWell, items });
   else {

@@ -115,7 +115,11 @@ async function attemptOf(
   const chosen = wanted === undefined ? attempts.at(-1) : attempts.find(({ attempt }) => attempt === wanted);
   const id = chosen?.executionId ?? (wanted === undefined ? reused : undefined);
   if (wanted !== undefined && id === undefined) {
-    const message = `Step "${name}" of ${view.executionId ?? view.name} has no attempt ${wanted}; it had ${tries}.`;
+    const had = `Step "${name}" of ${view.executionId ?? view.name} had ${tries} ${tries === 1 ? 'attempt' : 'attempts'}`;
+    const message =
+      wanted <= tries
+        ? `${had}; of so many only the latest ${attempts.length} are shown here. "stemma tree" has all of them.`
+        : `${had}, and none with the number ${wanted}.`;
     throw new StemmaError('NOT_FOUND', message, { step: name, attempt: wanted });
   }
   if (id === undefined) return undefined;

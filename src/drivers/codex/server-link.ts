@@ -155,14 +155,19 @@ export class ServerLink {
 
   /** Ends the server and everything it started; every route hears that it exited. */
   async endServer(reason: string): Promise<'dead' | 'unkillable'> {
-    const ending = this.#endAndExit(reason);
-    this.#ending = ending;
-    const outcome = await ending;
+    const outcome = await this.#endAndExit(reason);
     if (outcome === 'unkillable' && this.isOpen && !this.#isConnected) void this.#connectAgain();
     return outcome;
   }
 
-  async #endAndExit(reason: string): Promise<'dead' | 'unkillable'> {
+  /** An ending, which whoever opens a conversation meanwhile waits for. */
+  #endAndExit(reason: string): Promise<'dead' | 'unkillable'> {
+    const ending = this.#exitIfEnded(reason);
+    this.#ending = ending;
+    return ending;
+  }
+
+  async #exitIfEnded(reason: string): Promise<'dead' | 'unkillable'> {
     if (this.#state === 'closed') return this.#endProcesses();
     this.#state = 'ending';
     const outcome = await this.#endProcesses();
