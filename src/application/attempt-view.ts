@@ -19,6 +19,8 @@ import { cutTo, shownOutputs, toAttempt } from './wire-workflow.ts';
 /** How much of an answer, of a message and of the outputs is shown, in UTF-16 units; the record has all of each. */
 const longestResult = 100_000;
 const longestText = 20_000;
+/** How many messages one answer shows at most: a place may have been tried, and mended, many times. */
+const mostMessages = 200;
 const longestAnswer = 4_000;
 const longestOutputs = 200_000;
 
@@ -84,13 +86,27 @@ async function messagesOf(
 ): Promise<Messages> {
   const found = await views.run(id, { from: Number(cursor), limit });
   if (!found) return {};
-  const next = found.from + found.count;
+  const shown = placesWithin(found.messages, mostMessages);
+  const next = shown.next ?? found.from + found.count;
   const total = lengthOf(found.run);
   return {
-    messages: await store.read(() => sentMessages(found)),
+    messages: await store.read(() => sentMessages({ ...found, messages: shown.messages })),
     messagesCount: total,
     ...(next < total ? { nextCursor: String(next) } : {}),
   };
+}
+
+/** Of rows in the order of their places: those of as many whole places as fit, at least one; and the place that follows. */
+export function placesWithin<T extends Pick<Execution, 'runIndex'>>(
+  rows: readonly T[],
+  most: number,
+): { readonly messages: T[]; readonly next?: number } {
+  const past = rows[most]?.runIndex;
+  if (past === undefined || past === null) return { messages: [...rows] };
+  const whole = rows.filter(({ runIndex }) => (runIndex ?? 0) < past);
+  // One place with more attempts than that shows its latest.
+  if (whole.length > 0) return { messages: whole, next: past };
+  return { messages: rows.filter(({ runIndex }) => runIndex === past).slice(-most), next: past + 1 };
 }
 
 function* sentMessages({ run, messages }: RunWithMessages): Asking<NonNullable<Messages['messages']>> {

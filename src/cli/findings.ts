@@ -32,13 +32,7 @@ export async function findingsOf(context: CliContext, config: string | undefined
   const configFile = findConfigFile(cwd, config);
   const request = configFile === undefined ? {} : { configFile };
   const configuration = await configurationFinding(configFile);
-  const rest =
-    configuration.state === 'fail'
-      ? []
-      : [
-          ...(await workflowFindings(context, request)),
-          ...(await context.deps.listAgentsOffline(request)).map(agentFinding),
-        ];
+  const rest = configuration.state === 'fail' ? [] : await configuredFindings(context, request);
   return [
     nodeFinding(process.versions.node),
     await directoryFinding(context.dataDir),
@@ -48,6 +42,20 @@ export async function findingsOf(context: CliContext, config: string | undefined
     configuration,
     ...rest,
   ];
+}
+
+async function configuredFindings(
+  context: CliContext,
+  request: { readonly configFile?: string },
+): Promise<Finding[]> {
+  try {
+    const agents = await context.deps.listAgentsOffline(request);
+    return [...(await workflowFindings(context, request)), ...agents.map(agentFinding)];
+  } catch (thrown) {
+    // Some mistakes show themselves only when the agents are made.
+    if (!(thrown instanceof StemmaError)) throw thrown;
+    return [{ what: 'agents', state: 'fail', seen: thrown.message, advice: 'correct the configuration' }];
+  }
 }
 
 /** Whether this Node.js is new enough. */

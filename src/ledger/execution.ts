@@ -151,7 +151,7 @@ export interface Execution {
   readonly result: string | null;
   /** Its own: of its turn, of which it is the primary owner. It grows while the turn runs. */
   readonly usage: ExecutionUsage | null;
-  /** At and below it; counted at a root, and where there is a budget. It grows after the end too: detached work goes on. */
+  /** At and below it; counted at a root, a workflow and a step, and where there is a budget. It grows after the end too: detached work goes on. */
   readonly spent: ExecutionUsage | null;
   /** How the agent or the operating system names it: a task's id, a process, a text typed at the agent's screen. */
   readonly nativeId: string | null;
