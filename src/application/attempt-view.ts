@@ -130,6 +130,7 @@ function* sentMessages({ run, messages }: RunWithMessages): Asking<NonNullable<M
         endedAt: at(row.endedAt),
       }),
       ...(text !== undefined && text.length > longestText ? { textCut: true } : {}),
+      ...(row.result !== null && row.result.length > longestAnswer ? { resultCut: true } : {}),
     });
   }
   return shown;

@@ -107,6 +107,7 @@ function toStep(row: GraphStep, attempts: readonly Execution[], places: RecordPl
       result: row.result === null ? null : cutTo(row.result),
       reused: row.reused,
     }),
+    ...(row.result !== null && row.result.length > longestResult ? { resultCut: true } : {}),
   };
 }
 

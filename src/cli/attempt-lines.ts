@@ -142,7 +142,7 @@ export function attemptLines(view: StepAttemptView, now: number, columns: number
 type Message = NonNullable<StepAttemptView['messages']>[number];
 
 function messageLines(message: Message, count: number, now: number, columns: number): Line[] {
-  const { index, row, attempt, state, text, textCut, result, error } = message;
+  const { index, row, attempt, state, text, textCut, result, resultCut, error } = message;
   const again = attempt > 1 ? `, attempt ${attempt}` : '';
   const where = row === undefined ? '' : ` (row ${row + 1})`;
   const parts = [`Message ${index + 1} of ${count}${where}${again}: ${state}`, ...tookAndUsed(message, now)];
@@ -152,6 +152,7 @@ function messageLines(message: Message, count: number, now: number, columns: num
     ...(textCut ? [detail('… its record has all of it')] : []),
     ...(error ? [[span(`    ${plainLine(`${error.code}: ${error.message}`)}`, 'bad')] as Line] : []),
     ...(result === undefined ? [] : indented(result, '    < ', columns)),
+    ...(resultCut ? [detail('… its record has all of it')] : []),
   ];
 }
 

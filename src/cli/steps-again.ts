@@ -19,7 +19,10 @@ interface Again {
  */
 export function stepsAgain({ workflow }: Run, { from, only = false }: Again): string | undefined {
   if (!workflow || workflow.nextCursor !== undefined) return undefined;
-  const { steps, name, group } = workflow;
+  const { steps, name, group, outcome } = workflow;
+  // What scores it goes on alone: by itself where the workflow has succeeded, or at a step that is its own.
+  if (from === undefined && outcome === 'succeeded') return undefined;
+  if (typeof from === 'string' && !steps.some((step) => step.name === from)) return undefined;
   const title = ` with workflow ${plainLine(group === undefined ? name : `${name} (${group})`)}`;
   if (typeof from === 'number')
     return from === 0 ? `${title}, all of it` : ` with the evaluation of ${plainLine(name)}`;

@@ -248,7 +248,13 @@ describe('workflows', () => {
 });
 
 describe('what a run of a workflow does again', () => {
-  const run = (): Run => ({ id: 'run_1', project: 'shop', state: 'ended', messages: [], workflow: chain });
+  const run = (more: Partial<WorkflowView> = {}): Run => ({
+    id: 'run_1',
+    project: 'shop',
+    state: 'ended',
+    messages: [],
+    workflow: { ...chain, ...more },
+  });
   const chain: WorkflowView = {
     name: 'shop/chain',
     counts: { total: 4, ended: 4, failed: 1 },
@@ -266,6 +272,9 @@ describe('what a run of a workflow does again', () => {
     expect(stepsAgain(run(), { from: 'd', only: true })).toBe(' with workflow shop/chain: d; kept: a');
     expect(stepsAgain(run(), { from: 0 })).toBe(' with workflow shop/chain, all of it');
     expect(stepsAgain({ ...run(), workflow: undefined }, {})).toBeUndefined();
+    // The evaluation goes on, or a step of it is done again: nothing of the workflow is.
+    expect(stepsAgain(run({ outcome: 'succeeded' }), {})).toBeUndefined();
+    expect(stepsAgain(run(), { from: 'score' })).toBeUndefined();
   });
 });
 

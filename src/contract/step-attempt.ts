@@ -41,6 +41,10 @@ const attemptMessage = z
       .string()
       .optional()
       .meta({ description: 'What was answered; its beginning, where it is long.' }),
+    resultCut: z
+      .boolean()
+      .optional()
+      .meta({ description: 'This is its beginning; the record has all of it.' }),
     error: failure.optional(),
     usage: usage.optional(),
     startedAt: instant.optional(),

@@ -26,6 +26,10 @@ export const workflowStep = z
     attempts: z.array(stepAttempt).meta({ description: 'Oldest first; of very many the latest ones.' }),
     tries: z.number().meta({ description: 'How many attempts there were.' }),
     result: z.string().optional().meta({ description: 'Its beginning, where it is long.' }),
+    resultCut: z
+      .boolean()
+      .optional()
+      .meta({ description: 'This is its beginning; its directory has all of it.' }),
     outputs: z.record(z.string(), z.unknown()).optional(),
     outputsCut: z
       .boolean()
