@@ -52,15 +52,28 @@ export function checkBeginnings({ world, before, after }: CommitContext): void {
 }
 
 /** What a run sends behind a workflow, or again, goes out when nothing of what it sent before is alive. */
-function checkEntry({ truth, violations }: World, { executions }: MemorySnapshot, row: Execution): void {
-  for (const earlier of executions) {
+function checkEntry({ truth, violations }: World, state: MemorySnapshot, row: Execution): void {
+  for (const earlier of state.executions) {
     if (earlier.runId !== row.runId || earlier.id >= row.id) continue;
     // By its name nobody could tell it from what is sent now; what was closed was looked at then.
     if (earlier.name === row.name && earlier.closed) continue;
-    const alive = truth.alive(earlier.name, earlier.cancelRequested ? 'programs' : 'all');
+    const isStopped = earlier.cancelRequested !== null || hasSteppedDown(state, earlier);
+    const alive = truth.alive(earlier.name, isStopped ? 'programs' : 'all');
     if (alive)
       violations.report('EARLY', `${row.name} is sent while ${alive}, which is part of ${earlier.name}`);
   }
+}
+
+/** Whether something below it was cancelled out of a turn that goes on for others: its agent is at work still, not on it. */
+function hasSteppedDown({ executions, owners, turns }: MemorySnapshot, above: Execution): boolean {
+  const rows = new Map(executions.map((each) => [each.id, each]));
+  const isBelow = (row: Execution | undefined): boolean =>
+    row !== undefined && (row.id === above.id || (row.parentId !== null && isBelow(rows.get(row.parentId))));
+  const goesOn = new Set(turns.filter(({ state }) => state !== 'ended').map(({ id }) => id));
+  return owners.some(({ executionId, turnId }) => {
+    const row = rows.get(executionId);
+    return goesOn.has(turnId) && row?.state === 'cancelled' && isBelow(row);
+  });
 }
 
 function isUnclosedBefore(other: Execution, row: Execution): boolean {
