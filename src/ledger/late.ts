@@ -26,8 +26,8 @@ export function* registerLate(
     // It wakes for background work that was cancelled: nothing may come of that either.
     cancelRequested: task?.cancelRequested ?? null,
     verdict: task?.cancelRequested ? 'CANCELLED' : null,
-    // Below a message that one's deadline counts; what hangs for nobody would hold the lane for ever.
-    deadlineAt: parent ? null : draft.now + defaultTimeoutMs,
+    // Below a root that has a deadline that one counts. Elsewhere, below a workflow say, what hangs would hold the lane for ever.
+    deadlineAt: parent && parent.deadlineAt !== null ? null : draft.now + defaultTimeoutMs,
   });
   draft.register(row, []);
   if (row.cancelRequested) draft.wake('deadline', row.id, draft.now + endAgainMs);
