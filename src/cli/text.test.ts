@@ -49,3 +49,12 @@ describe('text of agents on a terminal', () => {
     expect(pad('試', 4)).toBe('試  ');
   });
 });
+
+it('breaks a line of any length, and no character that lies across a piece of it', () => {
+  const text = 'é👩‍👩‍👧e\u0301'.repeat(20_000);
+  const lines = wrap(text, 80);
+  expect(lines.join('')).toBe(text);
+  expect(lines.every((line) => columnsOf(line) <= 80)).toBe(true);
+  expect(lines.slice(0, -1).every((line) => columnsOf(line) >= 79)).toBe(true);
+  expect(lines.some((line) => /^[\u0301\u200d]/.test(line))).toBe(false);
+});

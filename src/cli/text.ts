@@ -21,7 +21,7 @@ export function plainBlock(text: string): string {
 export function columnsOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let columns = 0;
-  for (const { segment } of graphemes.segment(text)) columns += columnsOfGrapheme(segment);
+  for (const segment of graphemesOf(text)) columns += columnsOfGrapheme(segment);
   return columns;
 }
 
@@ -31,7 +31,7 @@ export function clip(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   let kept = '';
   let used = 0;
-  for (const { segment } of graphemes.segment(text)) {
+  for (const segment of graphemesOf(text)) {
     const wide = columnsOfGrapheme(segment);
     if (used + wide > columns - 1) break;
     kept += segment;
@@ -70,7 +70,7 @@ function split(word: string, columns: number): string[] {
   const parts: string[] = [];
   let part = '';
   let used = 0;
-  for (const { segment } of graphemes.segment(word)) {
+  for (const segment of graphemesOf(word)) {
     const wide = columnsOfGrapheme(segment);
     if (used + wide > columns) {
       parts.push(part);
@@ -88,6 +88,21 @@ export function pad(text: string, columns: number): string {
 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** So much is looked at at once: a segmenter copies its whole text for each segment. No character is as long. */
+const pieceChars = 2_048;
+
+function* graphemesOf(text: string): Generator<string> {
+  for (let at = 0; at < text.length; ) {
+    const segments = [...graphemes.segment(text.slice(at, at + pieceChars))];
+    // The last one may go on behind the piece.
+    const isEnd = at + pieceChars >= text.length;
+    const whole = isEnd || segments.length === 1 ? segments : segments.slice(0, -1);
+    for (const { segment } of whole) {
+      yield segment;
+      at += segment.length;
+    }
+  }
+}
 
 // Device control, privacy message, application and start-of-string sequences carry a payload up to their terminator;
 // the function of Node knows CSI and OSC only, and leaves such a payload standing as text.
@@ -104,6 +119,7 @@ function withoutControls(text: string): string {
 }
 
 function columnsOfGrapheme(grapheme: string): number {
+  if (grapheme.length === 1 && grapheme < '\x7f') return 1;
   if (/^\p{Mark}+$/u.test(grapheme)) return 0;
   if (/\p{Emoji_Presentation}|\ufe0f/u.test(grapheme)) return 2;
   return isWide(grapheme.codePointAt(0) ?? 0) ? 2 : 1;

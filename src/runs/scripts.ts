@@ -184,11 +184,19 @@ const toldLines = 5;
 const toldChars = 600;
 
 function endOf({ exitCode, output, isUnstarted }: CommandEnd): ProgramEnd {
-  if (exitCode === 0) return { state: 'succeeded', result: output, error: null, outputs: {} };
+  const result = withoutLastBreaks(output);
+  if (exitCode === 0) return { state: 'succeeded', result, error: null, outputs: {} };
   const how = exitCode === null ? 'it left no exit code' : `exit code ${exitCode}`;
   const said = output.trim().split('\n').slice(-toldLines).join('\n').slice(-toldChars);
   const message = isUnstarted ? `it could not be started: ${said}` : said === '' ? how : `${how}: ${said}`;
-  return { ...failed('SCRIPT_FAILED', message), result: output };
+  return { ...failed('SCRIPT_FAILED', message), result };
+}
+
+/** As a shell takes what a command prints: what is compared with it, or put into a prompt, is one line where it is meant so. */
+function withoutLastBreaks(output: string): string {
+  let end = output.length;
+  while (output[end - 1] === '\n' || output[end - 1] === '\r') end--;
+  return output.slice(0, end);
 }
 
 function failed(code: string, message: string): ProgramEnd {
