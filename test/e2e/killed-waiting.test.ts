@@ -103,7 +103,7 @@ test('an evaluation, a question and a back-off outlast their server', { timeout:
   expect(Date.parse(second?.startedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(retryAt));
   const tree = await scene.closed(root);
   expect(tree.executions.find(({ id }) => id === evaluation)).toMatchObject({ state: 'succeeded' });
-  expect(tree.executions.find(({ parentId }) => parentId === evaluation)?.result).toBe('succeeded\n');
+  expect(tree.executions.find(({ parentId }) => parentId === evaluation)?.result).toBe('succeeded');
   expect(ran()).toEqual(['flaky', 'flaky', 'publish', 'read', 'work']);
 });
 
