@@ -22,5 +22,6 @@ const moments = [900, 2500, 1500, 3500, 5000, 8000];
 killCases(piKit, {
   points,
   moments: repeated(moments),
+  lanes: 2,
   patienceMs: 120_000,
 });
