@@ -1,27 +1,8 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { linesOf, outcomeOf, workflow } from './made-workflows.ts';
+import type { Scenarios } from './scenario.ts';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import type { Scenarios } from './scenario.ts';
-import type { Scene } from './scene.ts';
-
-let names = 0;
-
-/** Writes a workflow of a name of its own, and answers that. */
-function workflow(s: Scene, steps: Readonly<Record<string, unknown>>, more: object = {}): string {
-  const name = `begun-${++names}`;
-  s.bench.writeWorkflow(name, { steps, ...more });
-  return name;
-}
-
-/** Runs a workflow to its end; answers what it came to. */
-async function outcomeOf(s: Scene, name: string, more: object = {}): Promise<string | undefined> {
-  const { runId } = await s.client.call('runWorkflow', { id: name, body: { cwd: s.directory, ...more } });
-  return (await s.ended(runId)).outcome;
-}
-
-/** The lines that steps have written, in the order of the alphabet. */
-const linesOf = (s: Scene, file: string): string[] =>
-  readFileSync(join(s.directory, file), 'utf8').trim().split('\n').sort();
 
 /** What a workflow is begun with: where it works, its groups, and who scores it. */
 export function workflowBeginningCases({ scenario }: Scenarios): void {

@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { Bench } from './bench.ts';
+import { linesOf, outcomeOf, workflow } from './made-workflows.ts';
 import { scenarios } from './scenario.ts';
-import type { Scene } from './scene.ts';
 import { on, say, type ScriptedAgent } from './script-words.ts';
 
 /* Who begins workflows beside people: schedules, those of agents too; and what is refused before anything begins. */
@@ -22,25 +20,6 @@ const planner: ScriptedAgent = {
   ],
   profile: { schedules: 'write' },
 };
-
-let names = 0;
-
-/** Writes a workflow of a name of its own, and answers that. */
-function workflow(s: Scene, steps: Readonly<Record<string, unknown>>, more: object = {}): string {
-  const name = `kept-${++names}`;
-  s.bench.writeWorkflow(name, { steps, ...more });
-  return name;
-}
-
-/** Runs a workflow to its end; answers what it came to. */
-async function outcomeOf(s: Scene, name: string, more: object = {}): Promise<string | undefined> {
-  const { runId } = await s.client.call('runWorkflow', { id: name, body: { cwd: s.directory, ...more } });
-  return (await s.ended(runId)).outcome;
-}
-
-/** The lines that steps have written, in the order of the alphabet. */
-const linesOf = (s: Scene, file: string): string[] =>
-  readFileSync(join(s.directory, file), 'utf8').trim().split('\n').sort();
 
 let bench: Bench;
 
