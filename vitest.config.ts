@@ -25,7 +25,7 @@ export const processSuites = [
 /** `npm test`: hermetic, and under a minute. */
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'web/src/**/*.test.ts'],
     exclude: ['test/real/**', 'test/page/**', 'node_modules/**', 'dist/**', ...processSuites],
     // Vitest leaves one core alone, which on two cores is half the machine.
     maxWorkers: '100%',

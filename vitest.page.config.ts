@@ -6,6 +6,7 @@ export default defineConfig({
     // A browser on a shared machine: what fails twice is a fault.
     retry: 1,
     include: ['test/page/**/*.test.ts'],
+    globalSetup: ['test/page/build.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

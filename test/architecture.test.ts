@@ -101,6 +101,36 @@ describe('layers', () => {
   });
 });
 
+describe('the page', () => {
+  const page = collect(join(root, 'web/src'));
+
+  it('sees nothing of the server but the shapes of the wire', () => {
+    expect(page.length).toBeGreaterThan(20);
+    const allowed = /from '(?:\.\.\/)+src\/(?:contract\/[\w-]+|base\/ids|words\/[\w-]+)\.ts'/;
+    const found = page.flatMap(({ path, text }) =>
+      [...text.matchAll(/from '(?:\.\.\/)+src\/[^']*'/g)].flatMap(([from]) =>
+        allowed.test(from) ? [] : [`${path}: ${from}`],
+      ),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('takes types alone of the contract: its schemas weigh more than the page', () => {
+    const found = page.flatMap(({ path, text }) =>
+      [...text.matchAll(/import (?!type )[^;]*from '(?:\.\.\/)+src\/contract\/[^']*'/g)].map(
+        ([from]) => `${path}: ${from}`,
+      ),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('makes no markup of texts', () => {
+    const writers =
+      /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function/;
+    expect(page.filter(({ code }) => writers.test(code)).map(({ path }) => path)).toEqual([]);
+  });
+});
+
 /** What makes a computation depend on when and where it runs. */
 const impure = ['Date.now', 'new Date(', 'setTimeout', 'setInterval', 'Math.random', 'randomUUID'];
 

@@ -82,8 +82,8 @@ test('behind a proxy the public address is accepted, and makes the cookie secure
 test('only /healthz needs no token', async () => {
   const paths = [
     '/',
-    '/app.js',
-    '/style.css',
+    '/roots/exe_1',
+    '/schedules/a/b',
     '/readyz',
     '/metrics',
     '/version',
@@ -95,18 +95,21 @@ test('only /healthz needs no token', async () => {
   expect(await (await edge.call('/healthz', { token: null })).json()).toEqual({ status: 'ok' });
 });
 
-test('the page and its modules are served from memory, and no script writes HTML', async () => {
-  expect((await edge.call('/app.js')).headers.get('content-type')).toMatch('text/javascript');
-  expect((await edge.call('/style.css')).headers.get('content-type')).toMatch('text/css');
+test('the page is served from memory under the address of every view, with its parts', async () => {
+  const index = readFileSync('dist/web/index.html', 'utf8');
+  for (const path of ['/', '/roots/exe_1', '/runs', '/schedules/a/b', '/settings']) {
+    const response = await edge.call(path);
+    expect(response.headers.get('content-type'), path).toMatch('text/html');
+    expect(await response.text(), path).toBe(index);
+  }
   expect((await edge.call('/index.html')).status).toBe(404);
   expect((await edge.call('/..%2f..%2fpackage.json')).status).toBe(404);
-  const names = readdirSync('web/public').filter((name) => name.endsWith('.js'));
+  const names = readdirSync('dist/web/assets').filter((name) => /\.(js|css)$/.test(name));
   expect(names.length).toBeGreaterThan(0);
   for (const name of names) {
-    const script = await (await edge.call(`/${name}`)).text();
-    expect(script, name).toBe(readFileSync(`web/public/${name}`, 'utf8'));
-    expect(script, name).not.toMatch(
-      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function/,
-    );
+    const response = await edge.call(`/assets/${name}`);
+    expect(response.headers.get('content-type'), name).toMatch(/text\/(javascript|css)/);
+    expect(response.headers.get('cache-control'), name).toMatch('immutable');
+    expect(await response.text(), name).toBe(readFileSync(`dist/web/assets/${name}`, 'utf8'));
   }
 });

@@ -7,9 +7,11 @@ import { pagePolicy } from './security-headers.ts';
 export interface PageFile {
   readonly contentType: string;
   readonly content: string;
+  /** Whether another content would have another name. */
+  readonly isImmutable: boolean;
 }
 
-/** The files of the page by the path under which they are served. */
+/** The files of the page by the pattern of the paths under which they are served. */
 export type PageFiles = ReadonlyMap<string, PageFile>;
 
 /** What a page is made of, by the ending of the name. Other files of the folder are not served. */
@@ -19,35 +21,53 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
 };
 
+/** The addresses of the views: the page itself finds out what stands there. The same as in `web/src/app/router.tsx`. */
+const viewPaths = [
+  '/',
+  '/roots/:id',
+  '/runs',
+  '/runs/:id',
+  '/schedules',
+  '/schedules/:project/:name',
+  '/workflows',
+  '/workflows/:project/:name',
+  '/sessions',
+  '/sessions/:id',
+  '/agents',
+  '/settings',
+];
+
 /**
- * Reads the page into memory, from the folder `web/public`, so that all that is served is of one version. Throws when
+ * Reads the page into memory, from the folder it was built to, so that all that is served is of one version. Throws when
  * `index.html` is missing: the package is broken.
  */
 export async function loadPage(folder: string): Promise<PageFiles> {
-  const names = new Set(['index.html', ...(await readdir(folder))]);
-  const entries = [...names].flatMap((name) => {
-    const contentType = contentTypes[extname(name)];
-    return contentType === undefined ? [] : [readPageFile(folder, name, contentType)];
-  });
-  return new Map(await Promise.all(entries));
+  const index = await readPageFile(folder, 'index.html');
+  const names = await readdir(folder, { recursive: true });
+  const parts = names.filter((name) => name !== 'index.html' && contentTypes[extname(name)] !== undefined);
+  const entries = await Promise.all(
+    parts.map(async (name) => [`/${name.replaceAll('\\', '/')}`, await readPageFile(folder, name)] as const),
+  );
+  return new Map([...viewPaths.map((path) => [path, index] as const), ...entries]);
 }
 
-async function readPageFile(
-  folder: string,
-  name: string,
-  contentType: string,
-): Promise<readonly [string, PageFile]> {
+async function readPageFile(folder: string, name: string): Promise<PageFile> {
   const content = await readFile(join(folder, name), 'utf8');
-  return [name === 'index.html' ? '/' : `/${name}`, { contentType, content }];
+  return {
+    contentType: contentTypes[extname(name)] ?? '',
+    content,
+    // The build names these after what is in them.
+    isImmutable: name.startsWith('assets'),
+  };
 }
 
 /** The response for a file of the page. */
-export function pageResponse({ content, contentType }: PageFile): Response {
+export function pageResponse({ content, contentType, isImmutable }: PageFile): Response {
   return new Response(content, {
     headers: {
       'content-type': contentType,
       'content-security-policy': pagePolicy,
-      'cache-control': 'no-cache',
+      'cache-control': isImmutable ? 'private, max-age=31536000, immutable' : 'no-cache',
     },
   });
 }
@@ -109,7 +129,7 @@ function docsRow(method: string, path: string, operation: Operation): string {
 }
 
 function htmlResponse(status: number, title: string, body: string, head = ''): Response {
-  const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">${head}<title>${escapeHtml(title)}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/style.css"></head><body><main>${body}</main></body></html>`;
+  const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">${head}<title>${escapeHtml(title)}</title><link rel="icon" href="data:,"></head><body><main>${body}</main></body></html>`;
   return new Response(html, {
     status,
     headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': pagePolicy },

@@ -15,7 +15,7 @@ const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
 const installation = {
   self: [process.execPath, '--import', loader, packageFile('src', 'main', 'stemma.ts')],
   examplesDirectory: packageFile('examples'),
-  pageDirectory: packageFile('web', 'public'),
+  pageDirectory: packageFile('dist', 'web'),
 };
 
 let root = '';

@@ -14,7 +14,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const installation = {
   self: [process.execPath],
   examplesDirectory: packageFile('examples'),
-  pageDirectory: packageFile('web', 'public'),
+  pageDirectory: packageFile('dist', 'web'),
 };
 
 let root = '';

@@ -11,7 +11,7 @@ const process_ = processDeps(fileURLToPath(import.meta.url));
 const installation: Installation = {
   self: process_.self,
   examplesDirectory: packageFile('examples'),
-  pageDirectory: packageFile('web', 'public'),
+  pageDirectory: packageFile('dist', 'web'),
   onLog: tellCrashes(argv).logTo,
 };
 

@@ -114,5 +114,5 @@ export function commandsOf({ rootId }: Notification): string[] {
 
 /** The page about it. */
 export function urlOf({ rootId }: Notification, { pageUrl }: Places): string {
-  return rootId === null ? `${pageUrl}/` : `${pageUrl}/#${rootId}`;
+  return rootId === null ? `${pageUrl}/` : `${pageUrl}/roots/${rootId}`;
 }

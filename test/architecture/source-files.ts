@@ -22,7 +22,7 @@ export interface SourceFile {
 export function collect(root: string, isWanted: (path: string) => boolean = () => true): SourceFile[] {
   const paths = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .map((path) => path.split(sep).join('/'))
-    .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts') && isWanted(path));
+    .filter((path) => /\.tsx?$/.test(path) && !path.endsWith('.d.ts') && isWanted(path));
   if (paths.length === 0) throw new Error(`no TypeScript files below ${root}: nothing was checked`);
   return paths.sort().map((path) => read(root, path));
 }

@@ -54,7 +54,11 @@ function compiled(): string {
   const draft = mkdtempSync(join(cache, 'new-'));
   compileInto(draft, join(modules, 'typescript/bin/tsc'));
   copyFileSync(join(root, 'package.json'), join(draft, 'package.json'));
-  for (const part of ['examples', 'web']) symlinkSync(join(root, part), join(draft, part));
+  symlinkSync(join(root, 'examples'), join(draft, 'examples'));
+  // The page as it was built last; the tests of the page build it anew.
+  const page = join(root, 'dist', 'web');
+  if (!existsSync(page)) buildPage();
+  symlinkSync(page, join(draft, 'dist', 'web'));
   try {
     renameSync(draft, target);
   } catch (error) {
@@ -63,6 +67,15 @@ function compiled(): string {
     if (!existsSync(target)) throw error;
   }
   return target;
+}
+
+/** Builds the page of this state of the sources. */
+export function buildPage(): void {
+  const vite = join(root, 'node_modules/vite/bin/vite.js');
+  execFileSync(process.execPath, [vite, 'build', 'web', '--logLevel', 'warn'], {
+    cwd: root,
+    stdio: 'inherit',
+  });
 }
 
 function compileInto(draft: string, tsc: string): void {

@@ -32,7 +32,7 @@ export async function startEdge(
     ledger.addToken(token, { kind: 'api', scope: scope as keyof typeof tokens, name: scope });
   }
   let port = 0;
-  const page = await loadPage('web/public');
+  const page = await loadPage('dist/web');
   const given = { clock: systemClock, log: quietLog, page, ...options };
   const terminals = new EchoTerminals();
   const api = createApi(memoryPorts(ledger, terminals), { ...given, port: () => port });

@@ -1,0 +1,51 @@
+import type { Problem } from '../../../src/contract/problem.ts';
+
+/** How long a request may take; milliseconds. */
+const answerMs = 30_000;
+
+/** A request that was refused (`status`, `code`), or that nobody answered (`status` 0). */
+export class AskError extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.name = 'AskError';
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** Reads a path of the API. Throws `AskError`. */
+export function ask<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return send<T>(path, { signal: signal ?? null });
+}
+
+/** Changes something; `key` makes a repetition harmless. Throws `AskError`. */
+export function tell<T>(
+  path: string,
+  body: object,
+  { method = 'POST', key }: { method?: 'POST' | 'PUT' | 'DELETE'; key?: string } = {},
+): Promise<T> {
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (key !== undefined) headers['idempotency-key'] = key;
+  return send<T>(path, { method, headers, body: method === 'DELETE' ? null : JSON.stringify(body) });
+}
+
+/** Server time minus the time of this machine, as of the last answer; milliseconds. */
+export let skewMs = 0;
+
+async function send<T>(path: string, init: RequestInit): Promise<T> {
+  const limit = AbortSignal.timeout(answerMs);
+  const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
+  const response = await fetch(`/api/v1${path}`, { ...init, signal }).catch((error: unknown) => {
+    if (init.signal?.aborted) throw error;
+    throw new AskError(0, 'UNREACHABLE', 'The server does not answer.');
+  });
+  const date = Date.parse(response.headers.get('date') ?? '');
+  if (Number.isFinite(date)) skewMs = date - Date.now();
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (response.ok) return answer as T;
+  const { code = 'INTERNAL', detail, title } = (answer ?? {}) as Partial<Problem>;
+  throw new AskError(response.status, code, detail ?? title ?? `HTTP ${response.status}`);
+}

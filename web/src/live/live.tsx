@@ -1,0 +1,63 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { createContext, type ReactNode, use, useEffect, useState } from 'react';
+import { Freshness } from './freshness.ts';
+import { type Connection, EventStream } from './stream.ts';
+
+const ConnectionContext = createContext<Connection & { readonly tryAgain: () => void }>({
+  state: 'connecting',
+  tryAgain: () => undefined,
+});
+
+/** How the page is connected, and how to try again now. */
+export function useConnection(): Connection & { readonly tryAgain: () => void } {
+  return use(ConnectionContext);
+}
+
+/** Gives what is below it the server's answers, and keeps them as new as the ledger. */
+export function Live({ children }: { readonly children: ReactNode }): ReactNode {
+  const [connection, setConnection] = useState<Connection>({ state: 'connecting' });
+  const [{ client, stream }] = useState(() => follow(setConnection));
+  useEffect(() => {
+    const connect = (): void => void stream.connect();
+    addEventListener('online', connect);
+    connect();
+    return () => {
+      removeEventListener('online', connect);
+      stream.end();
+    };
+  }, [stream]);
+  const tryAgain = (): void => void stream.connect();
+  return (
+    <ConnectionContext value={{ ...connection, tryAgain }}>
+      <QueryClientProvider client={client}>{children}</QueryClientProvider>
+    </ConnectionContext>
+  );
+}
+
+function follow(changed: (connection: Connection) => void): { client: QueryClient; stream: EventStream } {
+  const client = createQueryClient();
+  const freshness = new Freshness(client);
+  const stream = new EventStream({
+    reread: () => freshness.rereadAll(),
+    heard: (event) => freshness.hear(event),
+    changed,
+  });
+  return { client, stream };
+}
+
+// What was read stays true until an event says otherwise: nothing is asked for again because time has passed.
+function createQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: Number.POSITIVE_INFINITY,
+        gcTime: 5 * 60_000,
+        retry: false,
+        refetchOnWindowFocus: false,
+        refetchOnReconnect: false,
+        networkMode: 'always',
+      },
+      mutations: { networkMode: 'always' },
+    },
+  });
+}

@@ -1,0 +1,157 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import type { Event } from '../../../src/contract/events.ts';
+import type { Execution, Notice, TreeView } from '../../../src/contract/execution.ts';
+import type { Page } from '../../../src/contract/page.ts';
+import type { MonitorAnswer } from '../../../src/contract/requests.ts';
+import type { Run } from '../../../src/contract/run.ts';
+import type { NextAnswer, Occurrence, Schedule } from '../../../src/contract/schedule.ts';
+import type { AgentView, Session } from '../../../src/contract/session.ts';
+import type { WorkflowView } from '../../../src/contract/workflow.ts';
+import { ask } from './ask.ts';
+
+/* What the page reads of the server, each with the events that may change it. */
+
+/** The filters of a list, as the API takes them; what is undefined is not asked for. */
+export type Filters = Readonly<Record<string, string | number | undefined>>;
+
+/** `?state=running&limit=20`; '' where nothing is asked for. */
+export function queryText(filters: Filters): string {
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined && value !== '');
+  return given.length === 0
+    ? ''
+    : `?${new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString()}`;
+}
+
+const isOf = (prefix: string) => (event: Event) => event.type.startsWith(prefix);
+const isOfRoot = (id: string) => (event: Event) => event.rootId === id;
+const isOfSession = (id: string) => (event: Event) => event.sessionId === id;
+
+/** Live roots and what holds each: at most 500, the oldest first, those that wait for a person before them. */
+export const monitorQuery = (filters: Filters = {}) =>
+  queryOptions({
+    queryKey: ['monitor', filters],
+    queryFn: ({ signal }) => ask<MonitorAnswer>(`/monitor${queryText({ limit: 500, ...filters })}`, signal),
+    placeholderData: keepPreviousData,
+    meta: { touchedBy: (event) => event.rootId !== undefined || event.sessionId !== undefined },
+  });
+
+/** A list of executions, newest first. */
+export const executionsQuery = (filters: Filters) =>
+  queryOptions({
+    queryKey: ['executions', filters],
+    queryFn: ({ signal }) => ask<Page<Execution>>(`/executions${queryText(filters)}`, signal),
+    placeholderData: keepPreviousData,
+    meta: { touchedBy: isOf('execution.') },
+  });
+
+/** A whole tree with its notices and what holds it. */
+export const treeQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['tree', id],
+    queryFn: ({ signal }) => ask<TreeView>(`/executions/${encodeURIComponent(id)}/tree`, signal),
+    meta: { touchedBy: isOfRoot(id) },
+  });
+
+/** The workflow that an execution is: its steps. `rootId`: whose events concern it. */
+export const workflowQuery = (id: string, rootId: string) =>
+  queryOptions({
+    queryKey: ['workflow', id],
+    queryFn: ({ signal }) => ask<WorkflowView>(`/executions/${encodeURIComponent(id)}/workflow`, signal),
+    meta: { touchedBy: isOfRoot(rootId) },
+  });
+
+/** Runs, newest first. */
+export const runsQuery = (filters: Filters) =>
+  queryOptions({
+    queryKey: ['runs', filters],
+    queryFn: ({ signal }) => ask<Page<Run>>(`/runs${queryText(filters)}`, signal),
+    placeholderData: keepPreviousData,
+    meta: { touchedBy: isOf('run.') },
+  });
+
+/** One run with its messages. */
+export const runQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['run', id],
+    queryFn: ({ signal }) => ask<Run>(`/runs/${encodeURIComponent(id)}`, signal),
+    meta: {
+      // Its roots are those of its messages; which they are is in the answer, and a new one is told by an event of the run.
+      touchedBy: (event) => event.data['runId'] === id || event.rootId !== undefined,
+    },
+  });
+
+/** Sessions, latest activity first. */
+export const sessionsQuery = (filters: Filters) =>
+  queryOptions({
+    queryKey: ['sessions', filters],
+    queryFn: ({ signal }) => ask<Page<Session>>(`/sessions${queryText(filters)}`, signal),
+    placeholderData: keepPreviousData,
+    meta: { touchedBy: (event) => event.sessionId !== undefined },
+  });
+
+/** One session. */
+export const sessionQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['session', id],
+    queryFn: ({ signal }) => ask<Session>(`/sessions/${encodeURIComponent(id)}`, signal),
+    meta: { touchedBy: isOfSession(id) },
+  });
+
+/** Notices, newest first. */
+export const noticesQuery = (filters: Filters) =>
+  queryOptions({
+    queryKey: ['notices', filters],
+    queryFn: ({ signal }) => ask<Page<Notice>>(`/notices${queryText(filters)}`, signal),
+    placeholderData: keepPreviousData,
+    meta: { touchedBy: isOf('notice.') },
+  });
+
+const isOfSchedules = (event: Event): boolean =>
+  ['schedule.', 'occurrence.', 'run.'].some((prefix) => event.type.startsWith(prefix));
+
+/** All schedules. */
+export const schedulesQuery = (filters: Filters = {}) =>
+  queryOptions({
+    queryKey: ['schedules', filters],
+    queryFn: ({ signal }) =>
+      ask<Page<Schedule>>(`/schedules${queryText({ limit: 500, ...filters })}`, signal),
+    placeholderData: keepPreviousData,
+    meta: { touchedBy: isOfSchedules },
+  });
+
+/** One schedule by `project/name`. */
+export const scheduleQuery = (name: string) =>
+  queryOptions({
+    queryKey: ['schedule', name],
+    queryFn: ({ signal }) => ask<Schedule>(`/schedules/${encodeURIComponent(name)}`, signal),
+    meta: { touchedBy: isOfSchedules },
+  });
+
+/** The next instants of a schedule. */
+export const nextQuery = (name: string, n = 5) =>
+  queryOptions({
+    queryKey: ['next', name, n],
+    queryFn: ({ signal }) => ask<NextAnswer>(`/schedules/${encodeURIComponent(name)}/next?n=${n}`, signal),
+    meta: { touchedBy: isOfSchedules },
+  });
+
+/** What became of the instants of a schedule, newest first. */
+export const occurrencesQuery = (name: string, filters: Filters = {}) =>
+  queryOptions({
+    queryKey: ['occurrences', name, filters],
+    queryFn: ({ signal }) =>
+      ask<Page<Occurrence>>(
+        `/schedules/${encodeURIComponent(name)}/occurrences${queryText(filters)}`,
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+    meta: { touchedBy: isOfSchedules },
+  });
+
+/** The agents that there are; `check`: also what a look at each program found, which takes seconds. */
+export const agentsQuery = (check: boolean) =>
+  queryOptions({
+    queryKey: ['agents', check],
+    queryFn: ({ signal }) => ask<Page<AgentView>>(`/agents?check=${check}`, signal),
+    staleTime: 60_000,
+  });
