@@ -25,6 +25,7 @@ import type {
   BackfillBody,
   NextAnswer,
   Occurrence,
+  PreviewAnswer,
   OccurrencesQuery,
   RerunBody,
   RunsQuery,
@@ -37,6 +38,7 @@ import type { AgentCheck, AgentView, Session, TranscriptItem } from '../contract
 import type {
   Workflow,
   WorkflowRunBody,
+  WorkflowRunsQuery,
   WorkflowsQuery,
   WorkflowView,
   WorkflowViewQuery,
@@ -237,6 +239,8 @@ export interface ScheduleCommands {
    * apply of that file would undo. The same again changes nothing, also not its revision.
    */
   put(ref: ScheduleRef, said: ScheduleInput, call: Call): Promise<Answer<ScheduleId>>;
+  /** What `put` would do: the same checks and refusals, and nothing is written. */
+  preview(ref: ScheduleRef, said: ScheduleInput, call: Call): Promise<Answer<PreviewAnswer>>;
   /** What is due or waits is skipped; a run that is at work goes on. */
   remove(id: ScheduleId, call: Call): Promise<Answer<void>>;
   /** Works while it is paused. `OVERLAP` when a run is at work and the policy is to skip. */
@@ -265,7 +269,7 @@ export interface WorkflowQueries {
   /** The attempt of a step that this execution is; undefined when it is none. */
   attempt(id: ExecutionId, query: StepAttemptQuery): Promise<StepAttemptView | undefined>;
   /** Newest first; of the workflow that a name, or `project/name`, means. `NOT_FOUND` is thrown when there never was one. */
-  runs(name: string, filter: WorkflowsQuery): Promise<Page<Run>>;
+  runs(name: string, filter: WorkflowRunsQuery): Promise<Page<Run>>;
 }
 
 /** What can be done with workflows. */

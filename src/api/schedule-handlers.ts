@@ -12,6 +12,7 @@ type ReadingNames = 'listSchedules' | 'getSchedule' | 'nextInstants' | 'listOccu
 type ChangingNames =
   | 'applySchedules'
   | 'putSchedule'
+  | 'previewSchedule'
   | 'removeSchedule'
   | 'triggerSchedule'
   | 'pauseSchedule'
@@ -49,6 +50,8 @@ function changingHandlers({ schedules, scheduleQueries: queries }: ApiPorts): Ha
     applySchedules: async ({ body, call }) => valueOf(await schedules.apply(body, call)),
     putSchedule: async ({ parameter, body, call }) =>
       shown(queries, valueOf(await schedules.put(newRef(parameter), body, call))),
+    previewSchedule: async ({ parameter, body, call }) =>
+      valueOf(await schedules.preview(newRef(parameter), body, call)),
     removeSchedule: async ({ parameter, call }) => {
       const id = await findSchedule(queries, parameter);
       valueOf(await schedules.remove(id, call));

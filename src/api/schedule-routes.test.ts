@@ -80,6 +80,20 @@ describe('a schedule that is put', () => {
     expect((await send('GET', '/nightly')).body).toMatchObject({ revision: 1 });
   });
 
+  test('is previewed: what would be different, by the same checks, and nothing is changed', async () => {
+    await send('PUT', '/nightly', nightly);
+    const preview = await send('POST', '/nightly/preview', { ...nightly, overlap: 'queueOne' });
+    expect(preview).toMatchObject({
+      status: 200,
+      body: { changed: ['overlap'], definition: { overlap: 'queueOne' } },
+    });
+    expect((await send('GET', '/nightly')).body).toMatchObject({
+      revision: 1,
+      definition: { overlap: 'skip' },
+    });
+    expect((await refused('POST', '/nightly/preview', { ...nightly, cron: 'x' })).code).toBe('INVALID_INPUT');
+  });
+
   test('needs the scope operate, and a name', async () => {
     expect((await refused('PUT', '/nightly', nightly, tokens.read)).code).toBe('FORBIDDEN');
     expect((await refused('DELETE', '/nightly', undefined, tokens.read)).code).toBe('FORBIDDEN');

@@ -36,6 +36,17 @@ export async function shownRun(
   return { ...toRun(row, { session, schedule, workspace }), ...(workflow ? { workflow } : {}) };
 }
 
+/** The evaluation that followed the workflow of a run: its latest attempt, with some of its steps. */
+async function scoringOf(
+  { store, views, recordPlaces }: Pick<ApplicationContext, 'store' | 'views' | 'recordPlaces'>,
+  id: string,
+  limit: number,
+): Promise<Pick<WireRun, 'scoring'>> {
+  const latest = await store.read(() => ask('latestOfRun', idAs('run', id), 1));
+  const found = latest && (await views.graph(latest.id, { from: 0, limit }));
+  return found ? { scoring: toWorkflowView(found, recordPlaces, await aroundGraph(store, found)) } : {};
+}
+
 /** The workflow of a run: its latest attempt, or what it will be. */
 async function workflowOf(
   { store, views, recordPlaces }: Pick<ApplicationContext, 'store' | 'views' | 'recordPlaces'>,
@@ -103,11 +114,17 @@ async function runToCome(
   };
 }
 
+/** Which runs, and how many steps of the workflow of each are shown, with what scores it. */
+interface RunsPageOptions {
+  readonly of?: Pick<RunFilter, 'scheduleId' | 'workflow'>;
+  readonly steps?: number;
+}
+
 /** A page of runs, newest first; those of one schedule or of one workflow only, if it is given. */
 export async function runsPage(
   context: Pick<ApplicationContext, 'store' | 'views' | 'recordPlaces'>,
   filter: ListQuery,
-  of: Pick<RunFilter, 'scheduleId' | 'workflow'> = {},
+  { of = {}, steps = 0 }: RunsPageOptions = {},
 ): Promise<Page<WireRun>> {
   const { views } = context;
   const { state } = chosen('state', filter.state, runStates);
@@ -127,9 +144,14 @@ export async function runsPage(
   const rows = (await Promise.all(own.map((row) => views.run(row.id, { limit: listedPlaces })))).flatMap(
     (row) => row ?? [],
   );
-  const all = await Promise.all(rows.map((row) => shownRun(context, row, 0)));
+  const all = await Promise.all(rows.map((row) => shownRun(context, row, steps)));
   const fitting = isDerived ? all.filter((row) => row.state === state) : all;
   const items = fitting.slice(0, limit);
   const next = fitting.length > limit ? items.at(-1)?.id : page.next;
-  return { items, ...(next === undefined ? {} : { nextCursor: next }) };
+  const shown = await Promise.all(
+    items.map(async (row) =>
+      steps > 0 && row.workflow ? { ...row, ...(await scoringOf(context, row.id, steps)) } : row,
+    ),
+  );
+  return { items: shown, ...(next === undefined ? {} : { nextCursor: next }) };
 }

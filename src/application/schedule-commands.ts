@@ -19,6 +19,7 @@ import { applySchedules } from './schedule-apply.ts';
 import { refusalOfInput } from './schedule-sense.ts';
 import { stopSchedule } from './schedule-stop.ts';
 import { definitionOf } from './schedule-definition.ts';
+import { toPreview, type WantedSchedule } from './schedule-preview.ts';
 import type { SchedulingContext } from './scheduling-context.ts';
 
 /** How long the answer to a trigger waits for its run to be there, in milliseconds. */
@@ -35,6 +36,10 @@ export function createScheduleCommands(context: SchedulingContext): ScheduleComm
     untilChanged(context, (fresh) => rule({ now: clock.now(), id, fresh })).then(nothing);
   return {
     put: (ref, said, call) => put(context, ref, said, call),
+    async preview(ref, said, call) {
+      const wanted = await wantedOf(context, ref, said, call);
+      return wanted.ok ? { ok: true, value: toPreview(wanted.value, clock.now()) } : wanted;
+    },
     remove: (id) => change(id, remove),
     pause: (id, reason) => change(id, (given) => pause({ ...given, reason: reason ?? null })),
     resume: (id) => change(id, resume),
@@ -85,13 +90,14 @@ async function untilChanged(
   }
 }
 
-async function put(
+/** What a schedule shall be, and what it is now. Writes nothing; the answer says why it may not be. */
+async function wantedOf(
   context: SchedulingContext,
   ref: ScheduleRef,
   said: ScheduleInput,
   call: Call,
-): Promise<Answer<ScheduleId>> {
-  const { store, clock, views } = context;
+): Promise<Answer<WantedSchedule>> {
+  const { views } = context;
   const { items } = await views.schedules({ ...ref, limit: 10 });
   const [known] = items;
   if (items.length > 1) return ambiguous(ref, items);
@@ -101,7 +107,19 @@ async function put(
   const project = known?.project ?? ref.project ?? defaultProject;
   const refused = await refusalOfInput(context, project, { [ref.name]: said }, '');
   if (refused) return refused;
-  const definition = definitionOf(said);
+  return { ok: true, value: { known, project, origin, definition: definitionOf(said) } };
+}
+
+async function put(
+  context: SchedulingContext,
+  ref: ScheduleRef,
+  said: ScheduleInput,
+  call: Call,
+): Promise<Answer<ScheduleId>> {
+  const { store, clock } = context;
+  const wanted = await wantedOf(context, ref, said, call);
+  if (!wanted.ok) return wanted;
+  const { known, project, origin, definition } = wanted.value;
   if (known) {
     const { id } = known;
     const edited = await untilChanged(context, (fresh) => edit({ now: clock.now(), id, fresh, definition }));

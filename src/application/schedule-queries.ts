@@ -54,7 +54,7 @@ export function createScheduleQueries(context: ApplicationContext): ScheduleQuer
       const { items, next } = await views.occurrences({ scheduleId: id, state, cursor, limit });
       return { items: items.map((each) => toOccurrence(row, each)), ...after(next) };
     },
-    runs: (id, filter) => runsPage(context, filter, { scheduleId: id }),
+    runs: (id, filter) => runsPage(context, filter, { of: { scheduleId: id } }),
   };
 }
 

@@ -32,13 +32,13 @@ export function createWorkflowQueries(context: ApplicationContext): WorkflowQuer
       return found && toWorkflowView(found, recordPlaces, await aroundGraph(store, found));
     },
     attempt: (id, query) => attemptView(context, id, query),
-    async runs(name, filter) {
+    async runs(name, { steps = 0, ...filter }) {
       const [first = '', second] = name.split('/');
       const wanted = second === undefined ? { name: first } : { project: first, name: second };
       const page = await runsPage(
         context,
         { ...filter, limit: filter.limit ?? defaultLimit },
-        { workflow: wanted },
+        { of: { workflow: wanted }, steps },
       );
       if (page.items.length === 0 && filter.cursor === undefined) await checkIsThere(context, name);
       return page;

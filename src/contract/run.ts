@@ -77,7 +77,7 @@ export const run = z
     budget: budget.optional(),
     spent: usage
       .optional()
-      .meta({ description: 'What all attempts of all messages have used, where it has a budget.' }),
+      .meta({ description: 'What all attempts of all messages have used, where that is counted.' }),
     workspace: runWorkspace.optional(),
     outcome: outcome.optional(),
     outcomeCode: z.string().optional(),
@@ -86,6 +86,9 @@ export const run = z
     workflow: workflowView.optional().meta({
       description:
         'Of a run of a workflow: its steps. Its messages are then the workflow, and the evaluation that follows it.',
+    }),
+    scoring: workflowView.optional().meta({
+      description: 'In GET /workflows/:name/runs?steps=: the evaluation that followed, its latest attempt.',
     }),
     messagesCount: z.number().optional().meta({ description: 'How many messages there are.' }),
     messagesClosed: z.number().optional().meta({ description: 'How many of them are closed.' }),

@@ -61,6 +61,13 @@ export const scheduleRoutes = {
     answer: schedules.backfillAnswer,
     launches: true,
   },
+  previewSchedule: {
+    ...post,
+    ...named('/preview'),
+    summary: 'What PUT would do with this body: the same checks, and nothing is changed',
+    body: scheduleInput,
+    answer: schedules.previewAnswer,
+  },
   stopSchedule: {
     ...post,
     ...named('/stop'),

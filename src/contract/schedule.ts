@@ -131,6 +131,19 @@ export const occurrence = z
 /** One instant of a schedule, and what became of it. */
 export type Occurrence = z.infer<typeof occurrence>;
 
+export const previewAnswer = z
+  .object({
+    definition,
+    before: definition.optional().meta({ description: 'What it says now; absent where there is none.' }),
+    changed: z.array(z.string()).meta({ description: 'The keys that it would say differently.' }),
+    next: z
+      .array(z.object({ instant, local: z.string() }))
+      .meta({ description: 'Its next instants then; none of one that runs after another.' }),
+  })
+  .meta({ id: 'PreviewAnswer', description: 'What a schedule would be.' });
+/** What a schedule would be, and what of it is new. */
+export type PreviewAnswer = z.infer<typeof previewAnswer>;
+
 export const triggerAnswer = z
   .object({
     runId: z.string().meta({ description: 'Also while it waits: a run is named after its occurrence.' }),

@@ -28,8 +28,8 @@ export const workflowRoutes = {
     ...get,
     path: at('/workflows/:name/runs'),
     aliases: [at('/workflows/:project/:name/runs')],
-    summary: 'The runs of a workflow, newest first',
-    query: workflows.workflowsQuery,
+    summary: 'The runs of a workflow, newest first; with steps= each with its steps and its evaluation',
+    query: workflows.workflowRunsQuery,
     answer: pageOf(run),
   },
   getWorkflowOf: {

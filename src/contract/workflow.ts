@@ -135,6 +135,24 @@ export const workflowsQuery = z.strictObject({
   cursor: cursorText.optional(),
   limit: queryNumber(1, largestLimit).optional(),
 });
+/** How many runs one answer shows at most with their steps, and how many steps of each. */
+export const largestMatrix = { runs: 50, steps: 200 } as const;
+
+export const workflowRunsQuery = workflowsQuery
+  .extend({
+    steps: queryNumber(1, largestMatrix.steps)
+      .optional()
+      .meta({
+        description: `How many steps of each run are shown, and of its evaluation; with it at most ${largestMatrix.runs} runs.`,
+      }),
+  })
+  .refine(({ steps, limit = 0 }) => steps === undefined || limit <= largestMatrix.runs, {
+    path: ['limit'],
+    message: `must be ${largestMatrix.runs} at most with "steps"`,
+  });
+/** Which runs of a workflow, and whether with their steps. */
+export type WorkflowRunsQuery = z.infer<typeof workflowRunsQuery>;
+
 /** Which workflows. */
 export type WorkflowsQuery = z.infer<typeof workflowsQuery>;
 

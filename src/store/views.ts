@@ -229,7 +229,7 @@ export interface RunWithMessages {
   readonly messages: Execution[];
   /** That at which it stands, wherever its place is. */
   readonly current: Execution | undefined;
-  /** What all that it has sent has used, where it has a budget. */
+  /** What all that it has sent has used; null where nobody counted. */
   readonly spent: ExecutionUsage | null;
 }
 

@@ -92,6 +92,9 @@ export function workflowRunCases({ scenario }: Scenarios): void {
       expect([page.steps.length, page.nextCursor]).toEqual([2, '2']);
       const runs = await s.client.call('listWorkflowRuns', { id: name });
       expect(runs.items.map(({ id }) => id)).toEqual([runId]);
+      expect(runs.items[0]?.workflow?.steps).toEqual([]);
+      const matrix = await s.client.call('listWorkflowRuns', { id: name, query: { steps: '2', limit: '5' } });
+      expect(matrix.items[0]?.workflow?.steps.map((step) => step.state)).toEqual(['succeeded', 'succeeded']);
       const child = stepOf(run, 'fetch')?.attempts[0]?.executionId ?? '';
       expect(await codeOf(s.client.call('getWorkflowOf', { id: child }))).toBe('NOT_FOUND');
     });

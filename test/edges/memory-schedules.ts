@@ -3,7 +3,7 @@ import { Ids } from '../../src/base/ids.ts';
 import { inZone } from '../../src/base/zoned-time.ts';
 import type { Answer, Call, ScheduleCommands, ScheduleQueries, ScheduleRef } from '../../src/api/ports.ts';
 import { changedKeys, definitionOf, toDefinition } from '../../src/application/schedule-definition.ts';
-import type { Occurrence, Schedule } from '../../src/contract/schedule.ts';
+import type { Occurrence, PreviewAnswer, Schedule } from '../../src/contract/schedule.ts';
 import type { ScheduleInput } from '../../src/contract/schedule-input.ts';
 import { toInstant } from '../../src/contract/text.ts';
 import type { ScheduleDefinition } from '../../src/ledger/schedule-definition.ts';
@@ -93,6 +93,15 @@ export class MemorySchedules implements ScheduleCommands, ScheduleQueries {
     return this.#do('put', call, () =>
       this.#put({ project: ref.project ?? 'default', name: ref.name }, said, 'api'),
     );
+  }
+
+  preview(ref: ScheduleRef, said: ScheduleInput, call: Call): Promise<Answer<PreviewAnswer>> {
+    return this.#do('preview', call, () => {
+      const definition = definitionOf(said);
+      const known = this.#live().find(({ name }) => name === ref.name);
+      const changed = known ? changedKeys(known.definition, definition) : [];
+      return { definition: toDefinition(definition), changed, next: [] };
+    });
   }
 
   remove(id: ScheduleId, call: Call): Promise<Answer<void>> {

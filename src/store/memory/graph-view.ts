@@ -49,7 +49,7 @@ export function runOf(state: MemoryState, id: RunId, places: RunPlaces): RunWith
   const messages = all
     .filter(isThere)
     .sort((a, b) => Number(a.runIndex) - Number(b.runIndex) || a.attempt - b.attempt);
-  const [first, ...rest] = run.budget ? all.flatMap(({ spent }) => spent ?? []) : [];
+  const [first, ...rest] = all.flatMap(({ spent }) => spent ?? []);
   const current = all.find((row) => row.id === run.currentId);
   return { run, from, count, messages, current, spent: first ? rest.reduce(addUsage, first) : null };
 }

@@ -21,7 +21,7 @@ export function runView(
     const run = tables.runs.get(id);
     if (!run) return undefined;
     const { from, count } = placesOf(run, places);
-    const [first, ...rest] = run.budget ? (spending.json([id]) as ExecutionUsage[]) : [];
+    const [first, ...rest] = spending.json([id]) as ExecutionUsage[];
     return {
       run,
       from,
