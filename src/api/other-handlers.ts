@@ -10,7 +10,7 @@ import { present, valueOf } from './problems.ts';
 
 type NoticeNames = 'listNotices' | 'waiveNotice' | 'redeliverNotice';
 type RunNames = 'listRuns' | 'createRun' | 'getRun' | 'cancelRun' | 'resumeRun' | 'rerunRun';
-type ServerNames = 'monitor' | 'listAgents' | 'checkAgent' | 'createSignInLink' | 'version';
+type ServerNames = 'monitor' | 'listAgents' | 'checkAgent' | 'createSignInLink' | 'me' | 'version';
 
 /** The routes about agents and the server itself. */
 export function serverHandlers(context: HandlerContext): HandlersOf<ServerNames> {
@@ -31,6 +31,10 @@ export function serverHandlers(context: HandlerContext): HandlersOf<ServerNames>
       const url = `${context.pageOrigin()}${otherPaths.signIn}?code=${encodeURIComponent(code)}`;
       return { url, expiresAt: toInstant(expiresAtMs) };
     },
+    me: async ({ call: { caller } }) =>
+      caller.kind === 'api'
+        ? { name: caller.name, scope: caller.scope }
+        : { name: caller.kind, scope: 'read' as const },
     version: async () => ({ name: 'stemma' as const, version: ports.health.version() }),
   };
 }

@@ -34,7 +34,7 @@ import type {
   TriggerAnswer,
 } from '../contract/schedule.ts';
 import type { ScheduleInput } from '../contract/schedule-input.ts';
-import type { AgentCheck, AgentView, Session, TranscriptItem } from '../contract/session.ts';
+import type { AgentCheck, AgentView, Session, SessionMessage, TranscriptItem } from '../contract/session.ts';
 import type {
   Workflow,
   WorkflowRunBody,
@@ -177,11 +177,19 @@ export interface SessionCommands {
   interrupt(id: SessionId, reason: string | undefined, call: Call): Promise<Answer<void>>;
   stop(id: SessionId, reason: string | undefined, call: Call): Promise<Answer<void>>;
   decideCapacity(id: SessionId, action: 'resume' | 'giveUp', call: Call): Promise<Answer<void>>;
-  /** Oldest first, behind `after`; `nextCursor` is given as long as there is more. */
+  /**
+   * Oldest first, behind `after`; `nextCursor` is given as long as there is more. With `before`: the last ones before it
+   * (`end`: of all), and `nextCursor` is the next `before`.
+   */
   transcript(
     id: SessionId,
-    options: { readonly after?: string; readonly limit: number },
+    options: { readonly after?: string; readonly before?: string; readonly limit: number },
   ): Promise<Page<TranscriptItem>>;
+  /** What it was told, or will be, newest first. */
+  messages(
+    id: SessionId,
+    options: { readonly cursor?: string; readonly limit: number },
+  ): Promise<Page<SessionMessage>>;
 }
 
 export interface RunCommands {

@@ -10,6 +10,7 @@ type Names =
   | 'createSession'
   | 'getSession'
   | 'getTranscript'
+  | 'getMessages'
   | 'interruptSession'
   | 'stopSession'
   | 'decideCapacity';
@@ -24,9 +25,18 @@ export function sessionHandlers({ ports }: HandlerContext): HandlersOf<Names> {
     createSession: async ({ body, call }) => read(valueOf(await sessions.create(body, call)).sessionId),
     getSession: async ({ parameter }) => read(await findSession(parameter)),
     getTranscript: async ({ parameter, query }) => {
-      const { after, limit = defaultLimit } = query;
+      const { after, before, limit = defaultLimit } = query;
       const id = await findSession(parameter);
-      return sessions.transcript(id, { limit, ...(after === undefined ? {} : { after }) });
+      const place = {
+        ...(after === undefined ? {} : { after }),
+        ...(before === undefined ? {} : { before }),
+      };
+      return sessions.transcript(id, { limit, ...place });
+    },
+    getMessages: async ({ parameter, query }) => {
+      const { cursor, limit = defaultLimit } = query;
+      const id = await findSession(parameter);
+      return sessions.messages(id, { limit, ...(cursor === undefined ? {} : { cursor }) });
     },
     interruptSession: async ({ parameter, body, call }) => {
       const id = await findSession(parameter);

@@ -1,22 +1,20 @@
 import { resolve } from 'node:path';
 import type { Answer, RunCommands, SessionCommands } from '../api/ports.ts';
 import type { RunFile } from '../contract/run-file.ts';
-import type { TranscriptItem } from '../contract/session.ts';
-import { toInstant } from '../contract/text.ts';
 import type { RunId } from '../base/ids.ts';
 import { FreshIds } from '../base/ids.ts';
 import { decideLimit } from '../ledger/limit.ts';
 import { ask } from '../ledger/questions.ts';
 import { beginRun } from '../ledger/sequence.ts';
 import type { PreparedWorkspace } from '../ledger/workspace.ts';
-import type { TranscriptItem as StoredItem } from '../store/records.ts';
 import { budgetOf, plannedMessage } from '../workflows/planned-message.ts';
 import { refusalOfBudgets } from './budgets.ts';
 import { actorOf, nothing } from './caller.ts';
 import { createSession, newId } from './commands.ts';
 import { refusalOfTemplates } from './run-templates.ts';
 import type { ApplicationContext } from './context.ts';
-import { invalidCursor } from './list-filters.ts';
+import { createSessionMessages } from './session-messages.ts';
+import { transcriptPage } from './transcript-page.ts';
 
 /** Commands about sessions. */
 export function createSessionCommands(context: ApplicationContext): SessionCommands {
@@ -41,32 +39,8 @@ export function createSessionCommands(context: ApplicationContext): SessionComma
       const command = { now: clock.now(), sessionId: id, action, actor: actorOf(caller), fresh };
       return nothing(await store.decide(() => decideLimit(command)));
     },
-    async transcript(id, { after, limit }) {
-      const items = await records.transcript(id, placeOf(after), limit);
-      const last = items.at(-1);
-      const shown = items.map(toItem);
-      return {
-        items: shown,
-        ...(last && items.length === limit ? { nextCursor: String(last.sequence) } : {}),
-      };
-    },
-  };
-}
-
-function placeOf(after: string | undefined): number {
-  const place = Number(after ?? 0);
-  const isPlace = /^\d+$/.test(after ?? '0') && Number.isSafeInteger(place);
-  if (!isPlace) throw invalidCursor(after ?? '', 'after');
-  return place;
-}
-
-function toItem(item: StoredItem): TranscriptItem {
-  return {
-    id: String(item.sequence),
-    at: toInstant(item.at),
-    kind: item.kind as TranscriptItem['kind'],
-    text: item.text,
-    ...(item.turnId === null ? {} : { turnId: item.turnId }),
+    transcript: (id, place) => transcriptPage(records, id, place),
+    messages: createSessionMessages(context),
   };
 }
 

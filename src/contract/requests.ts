@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { execution, executionKinds, monitorRow } from './execution.ts';
 import { cursorText, queryNumber } from './page.ts';
+import { scopes } from './route-spec.ts';
 import { messageOptions } from './sequence.ts';
 import { directoryPath, instant, longText, nameText, textOf } from './text.ts';
 
@@ -131,9 +132,18 @@ const longestWaitMs = 86_400_000;
 export const defaultWaitMs = 30_000;
 
 export const waitQuery = z.strictObject({ timeoutMs: queryNumber(0, longestWaitMs).optional() });
-export const transcriptQuery = z.strictObject({
-  after: cursorText.optional(),
-  limit: queryNumber(1, 500).optional(),
+export const transcriptQuery = z
+  .strictObject({
+    after: cursorText.optional(),
+    before: cursorText.optional().meta({
+      description: 'The items before this one instead, the last of them; `end`: the last of all.',
+    }),
+    limit: queryNumber(1, 500).optional(),
+  })
+  .refine(({ after, before }) => after === undefined || before === undefined, 'takes either after or before');
+export const messagesQuery = z.strictObject({
+  cursor: cursorText.optional(),
+  limit: queryNumber(1, 100).optional(),
 });
 export const agentsQuery = z.strictObject({
   check: z
@@ -162,6 +172,12 @@ export type MonitorAnswer = z.infer<typeof monitorAnswer>;
 
 export const signInAnswer = z.object({ url: z.string(), expiresAt: instant }).meta({ id: 'SignInAnswer' });
 export type SignInAnswer = z.infer<typeof signInAnswer>;
+
+export const meAnswer = z
+  .object({ name: z.string(), scope: z.enum(scopes) })
+  .meta({ id: 'MeAnswer', description: 'Who calls, and what that one may do.' });
+/** Who calls, and what that one may do. */
+export type MeAnswer = z.infer<typeof meAnswer>;
 
 export const versionAnswer = z
   .object({ name: z.literal('stemma'), version: z.string() })

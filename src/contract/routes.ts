@@ -8,7 +8,7 @@ import { runFile } from './run-file.ts';
 import { run, runQuery } from './run.ts';
 import { rerunBody } from './schedule.ts';
 import { scheduleRoutes } from './schedule-routes.ts';
-import { agentCheck, agentView, session, transcriptItem } from './session.ts';
+import { agentCheck, agentView, session, sessionMessage, transcriptItem } from './session.ts';
 import { workflowRoutes } from './workflow-routes.ts';
 
 const executionRoutes = {
@@ -149,6 +149,13 @@ const sessionRoutes = {
     query: requests.transcriptQuery,
     answer: pageOf(transcriptItem),
   },
+  getMessages: {
+    ...get,
+    path: at('/sessions/:id/messages'),
+    summary: 'What it was told, or will be, newest first, and what became of each',
+    query: requests.messagesQuery,
+    answer: pageOf(sessionMessage),
+  },
   interruptSession: {
     ...post,
     path: at('/sessions/:id/interrupt'),
@@ -245,6 +252,7 @@ const otherRoutes = {
     status: 201,
     answer: requests.signInAnswer,
   },
+  me: { ...get, path: at('/me'), summary: 'Who calls, and what that one may do', answer: requests.meAnswer },
   version: { ...get, path: '/version', summary: 'The version of the server', answer: requests.versionAnswer },
 } as const satisfies Record<string, RouteSpec>;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { waiting } from './execution.ts';
+import { executionKinds, executionState, outcome, waiting } from './execution.ts';
 import { instant } from './text.ts';
 
 /** Where a session is: no process, a live process, or stopped by a person. */
@@ -40,6 +40,42 @@ export const transcriptItem = z
   .meta({ id: 'TranscriptItem' });
 /** Something said or done in a session. */
 export type TranscriptItem = z.infer<typeof transcriptItem>;
+
+export const sessionMessage = z
+  .object({
+    executionId: z.string(),
+    rootId: z.string(),
+    kind: z.enum(executionKinds),
+    name: z.string(),
+    state: executionState,
+    closed: z.boolean(),
+    outcome: outcome.optional(),
+    waiting: waiting.optional(),
+    error: z.object({ code: z.string(), message: z.string() }).optional(),
+    createdAt: instant,
+    endedAt: instant.optional(),
+    text: z
+      .string()
+      .optional()
+      .meta({ description: 'As it was sent, or will be; its beginning, where it is long.' }),
+    textCut: z.boolean().optional(),
+    delivery: z.enum(['queued', 'steering', 'sending', 'began', 'steered', 'joined', 'unsent']).meta({
+      description:
+        'queued: not sent yet; steering: on its way into the running turn, not proved; sending: its turn is beginning; began: it began a turn; steered: proved to be taken up within one; joined: its turn was already there; unsent: it ended before it was sent.',
+    }),
+    refused: z
+      .number()
+      .optional()
+      .meta({ description: 'How often it could not be put into a running turn.' }),
+    takenAt: instant.optional().meta({ description: 'When the agent took it up.' }),
+    turnId: z.string().optional(),
+  })
+  .meta({
+    id: 'SessionMessage',
+    description: 'What a session was told, or will be: a message, a continuation; and what it did late.',
+  });
+/** What a session was told, or will be, and what became of that. */
+export type SessionMessage = z.infer<typeof sessionMessage>;
 
 const signIn = {
   signedIn: z.enum(['yes', 'no', 'unknown']).optional().meta({

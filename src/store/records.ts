@@ -23,6 +23,8 @@ export interface Records {
   appendTranscript(items: readonly TranscriptItem[]): Promise<void>;
   /** Items after `sequence`, in order, at most `limit`. */
   transcript(sessionId: SessionId, sequence: number, limit: number): Promise<TranscriptItem[]>;
+  /** The last `limit` items before `sequence`, in order. */
+  transcriptBefore(sessionId: SessionId, sequence: number, limit: number): Promise<TranscriptItem[]>;
   readMeta(key: string): Promise<string | undefined>;
   writeMeta(key: string, value: string): Promise<void>;
 }

@@ -36,6 +36,8 @@ export interface Views {
   sessions(filter: SessionFilter): Promise<Page<Session>>;
   /** The queue of a session, first in first out, those being steered included. */
   inputsOf(sessionId: SessionId): Promise<Input[]>;
+  /** How the texts of these executions went to their session, in the order of the ids that are given. */
+  deliveries(ids: readonly ExecutionId[]): Promise<Delivery[]>;
   /** Roots that are not closed, with what is open below each; unlike all other lists, the oldest first. */
   liveRoots(place: Paging): Promise<Page<LiveRoot>>;
   runs(filter: RunFilter): Promise<Page<Run>>;
@@ -204,6 +206,14 @@ export interface Tree {
   readonly steers: Steer[];
   /** There are more executions than were asked for; the oldest are here. */
   readonly isCut: boolean;
+}
+
+/** How a text went to its session: what waits, the turns that its execution owned, and the steers that carried it, by id. */
+export interface Delivery {
+  readonly executionId: ExecutionId;
+  readonly input: Input | undefined;
+  readonly turns: readonly { readonly turn: Turn; readonly position: number }[];
+  readonly steers: readonly Steer[];
 }
 
 /** A root that is not closed, with what is open below it: itself not counted, bounded at ten thousand. */

@@ -118,6 +118,7 @@ function commands(
       stop: (_id, reason, call) => done('stop', call, reason),
       decideCapacity: (_id, action, call) => done('capacity', call, action),
       transcript: async () => page([]),
+      messages: async () => page([]),
     },
     runs: {
       create: async (body, call) => {

@@ -64,6 +64,11 @@ describe.each(adapters)('records on $name', ({ open }) => {
     expect(await records.transcript(id.session(1), 1, 1)).toEqual([item(2, 'b')]);
     await expect(records.appendTranscript([{ ...item(4, 'd'), sessionId: id.session(9) }])).rejects.toThrow();
     expect(await records.transcript(id.session(9), 0, 10)).toEqual([]);
+    const before = async (sequence: number, limit: number) =>
+      (await records.transcriptBefore(id.session(1), sequence, limit)).map((each) => each.sequence);
+    expect(await before(Number.MAX_SAFE_INTEGER, 2)).toEqual([2, 3]);
+    expect(await before(2, 2)).toEqual([1]);
+    expect(await before(1, 2)).toEqual([]);
   });
 
   it('keeps settings by name', async () => {

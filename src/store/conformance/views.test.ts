@@ -133,6 +133,63 @@ describe.each(adapters)('views on $name', ({ open }) => {
     });
   });
 
+  it('shows how texts went to their sessions', async () => {
+    const { store } = opened;
+    const steered = execution(11, null, { kind: 'message', runsIn: here });
+    const told = execution(12, root, { kind: 'continuation', runsIn: here });
+    await store.decide(
+      deciding([
+        ...registering(steered),
+        ...registering(told),
+        { do: 'insertOwner', row: { turnId: id.turn(1), executionId: steered.id, position: 1 } },
+        {
+          do: 'insertSteer',
+          row: steer(2, here, id.turn(1), { messageId: steered.id, state: 'refused', endedAt: start }),
+        },
+        {
+          do: 'insertSteer',
+          row: steer(3, here, id.turn(1), { messageId: steered.id, state: 'taken', endedAt: start }),
+        },
+        {
+          do: 'insertNotice',
+          row: notice(4, child, here, {
+            state: 'handed',
+            steerId: id.steer(1),
+            continuationId: told.id,
+            epoch: 1,
+            handedAt: start,
+          }),
+        },
+      ]),
+    );
+    const shown = await store.views.deliveries([queued.id, steered.id, told.id, root.id]);
+    const brief = shown.map(({ executionId, input: waits, turns, steers }) => ({
+      of: executionId,
+      waits: waits?.position,
+      turns: turns.map(({ turn: { id: turnId }, position }) => [turnId, position]),
+      steers: steers.map((row) => row.id),
+    }));
+    expect(brief).toEqual([
+      { of: queued.id, waits: 1, turns: [], steers: [] },
+      {
+        of: steered.id,
+        waits: undefined,
+        turns: [[id.turn(1), 1]],
+        steers: [id.steer(2), id.steer(3)],
+      },
+      { of: told.id, waits: undefined, turns: [], steers: [id.steer(1)] },
+      {
+        of: root.id,
+        waits: undefined,
+        turns: [
+          [id.turn(1), 0],
+          [id.turn(2), 0],
+        ],
+        steers: [],
+      },
+    ]);
+  });
+
   it('shows what is open of a tree, and what its results are of', async () => {
     const whole = await opened.store.views.tree(root.id, { limit: 100 });
     const open = await opened.store.views.openTree(root.id, { limit: 100 });

@@ -55,6 +55,13 @@ export function memoryRecords(state: MemoryState, read: Run, write: Run): Record
           .sort((a, b) => a.sequence - b.sequence)
           .slice(0, limit),
       ),
+    transcriptBefore: (sessionId, sequence, limit) =>
+      read(() =>
+        [...transcript.values()]
+          .filter((item) => item.sessionId === sessionId && item.sequence < sequence)
+          .sort((a, b) => a.sequence - b.sequence)
+          .slice(-limit),
+      ),
     readMeta: (key) => read(() => meta.get(key)),
     writeMeta: (key, value) => write(() => void meta.set(key, value)),
   };

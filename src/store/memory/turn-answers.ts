@@ -1,5 +1,7 @@
+import type { ExecutionId } from '../../base/ids.ts';
 import type { Question } from '../../ledger/questions.ts';
 import type { Turn } from '../../ledger/turn.ts';
+import type { Delivery } from '../views.ts';
 import type { MemoryState } from './state.ts';
 
 type Of<Name extends Question['ask']> = Extract<Question, { readonly ask: Name }>;
@@ -38,6 +40,29 @@ export function sentText(state: MemoryState, id: string): string | undefined {
   const turns = owned.flatMap(({ turnId }) => state.rows('turn').get(turnId) ?? []).sort(byId);
   const steers = [...state.rows('steer').values()].filter((steer) => steer.messageId === id).sort(byId);
   return (turns.findLast((turn) => turn.cause === 'message' && turn.text !== '') ?? steers.at(-1))?.text;
+}
+
+/** How a text went to its session. */
+export function deliveryOf(state: MemoryState, executionId: ExecutionId): Delivery {
+  const carriers = new Set(
+    [...state.rows('notice').values()]
+      .filter((notice) => notice.continuationId === executionId)
+      .map((notice) => notice.steerId),
+  );
+  return {
+    executionId,
+    input: state.rows('input').get(executionId),
+    turns: [...state.owners]
+      .filter((owner) => owner.executionId === executionId)
+      .flatMap(({ turnId, position }) => {
+        const turn = state.rows('turn').get(turnId);
+        return turn ? [{ turn, position }] : [];
+      })
+      .sort((a, b) => compare(a.turn.id, b.turn.id)),
+    steers: [...state.rows('steer').values()]
+      .filter((steer) => steer.messageId === executionId || carriers.has(steer.id))
+      .sort(byId),
+  };
 }
 
 function byId(a: { readonly id: string }, b: { readonly id: string }): number {

@@ -20,6 +20,7 @@ import type {
 } from '../views.ts';
 import { notificationCursor, notificationPlace } from '../views.ts';
 import { answerFrom } from './answer.ts';
+import { deliveryOf } from './turn-answers.ts';
 import { graphOf, runOf } from './graph-view.ts';
 import type { MemoryState } from './state.ts';
 import { openTreeOf, treeOf } from './tree-view.ts';
@@ -63,6 +64,7 @@ export function memoryViews(state: MemoryState, read: Reading): Views {
         ),
       ),
     inputsOf: (sessionId) => read(() => answerFrom(state, { ask: 'inputs', args: [sessionId] }) as never),
+    deliveries: (ids) => read(() => ids.map((id) => deliveryOf(state, id))),
     liveRoots: (place) => read(() => liveRootsOf(state, place)),
     runs: (filter) =>
       read(() =>

@@ -89,13 +89,15 @@ function transcripts(
   db: Database,
   read: Reading,
   write: Writing,
-): Pick<Records, 'appendTranscript' | 'transcript'> {
+): Pick<Records, 'appendTranscript' | 'transcript' | 'transcriptBefore'> {
   const columns = 'session_id, sequence, turn_id, kind, text, at';
   const insert = db.prepare(`
     INSERT INTO transcript (${columns}) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (session_id, sequence) DO NOTHING`);
   const after = db.prepare(`
     SELECT ${columns} FROM transcript WHERE session_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`);
+  const before = db.prepare(`
+    SELECT ${columns} FROM transcript WHERE session_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?`);
   return {
     appendTranscript: (items) =>
       write(() => {
@@ -105,6 +107,8 @@ function transcripts(
       }),
     transcript: (sessionId, sequence, limit) =>
       read(() => after.rows([sessionId, sequence, limit]).map(itemOf)),
+    transcriptBefore: (sessionId, sequence, limit) =>
+      read(() => before.rows([sessionId, sequence, limit]).map(itemOf).reverse()),
   };
 }
 

@@ -3,6 +3,7 @@ import type { StepRef } from '../../ledger/graph.ts';
 import type { EventLog, IdOf, RecoveryViews, Views } from '../views.ts';
 import type { Database } from './driver.ts';
 import type { EventStatements } from './event-statements.ts';
+import { deliveryView } from './delivery-view.ts';
 import { graphView } from './graph-views.ts';
 import { lists, liveSessionIds } from './list-views.ts';
 import { runView } from './run-view.ts';
@@ -23,6 +24,7 @@ export function sqliteViews(db: Database, tables: SqliteTables, read: Reading): 
   const openTree = openTreeView(db, tables);
   const graph = graphView(db, tables);
   const run = runView(db, tables);
+  const deliveries = deliveryView(db, tables);
   const queue = db.prepare(`
     SELECT json_group_array(execution_id) FROM (
       SELECT execution_id FROM inputs WHERE session_id = ? ORDER BY position, execution_id)`);
@@ -33,6 +35,7 @@ export function sqliteViews(db: Database, tables: SqliteTables, read: Reading): 
     notices: (filter) => read(() => list.notices(filter)),
     sessions: (filter) => read(() => list.sessions(filter)),
     inputsOf: (sessionId) => read(() => tables.inputs.all(queue.json([sessionId]) as string[])),
+    deliveries: (ids) => read(() => deliveries(ids)),
     liveRoots: (place) => read(() => list.liveRoots(place)),
     runs: (filter) => read(() => list.runs(filter)),
     run: (id, places) => read(() => run(id, places)),
