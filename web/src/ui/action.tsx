@@ -1,22 +1,26 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
+import { type Needs, useWhyNot } from '../live/who.ts';
 import styles from './action.module.css';
 
 /**
  * A button that does something on the server. `asks`: it asks once more before it does it, in these words. What the server
- * refuses stands beside it until it is tried again.
+ * refuses stands beside it until it is tried again. Who may not do it (`needs`) sees it, and why not.
  */
 export function Action({
   label,
   run,
   asks,
   tone,
+  needs = 'operate',
 }: {
   readonly label: string;
   readonly run: () => Promise<unknown>;
   readonly asks?: string;
   readonly tone?: 'bad' | 'first';
+  readonly needs?: Needs;
 }): ReactNode {
+  const whyNot = useWhyNot(needs);
   const [isAsking, setAsking] = useState(false);
   const { mutate, isPending, error } = useMutation({ mutationFn: run });
   const go = (): void => {
@@ -40,7 +44,8 @@ export function Action({
       <button
         type="button"
         data-tone={tone}
-        disabled={isPending}
+        disabled={isPending || whyNot !== undefined}
+        title={whyNot}
         onClick={() => (asks === undefined ? go() : setAsking(true))}
       >
         {isPending ? `${label}…` : label}
