@@ -17,6 +17,25 @@ export function findChromium(): string | undefined {
     .find((path) => existsSync(path));
 }
 
+/** What keyboards call the keys that write nothing. */
+const keyNumbers: Readonly<Record<string, number>> = {
+  Backspace: 8,
+  Tab: 9,
+  Enter: 13,
+  Escape: 27,
+  ' ': 32,
+  PageUp: 33,
+  PageDown: 34,
+  End: 35,
+  Home: 36,
+  ArrowLeft: 37,
+  ArrowUp: 38,
+  ArrowRight: 39,
+  ArrowDown: 40,
+  '+': 187,
+  '-': 189,
+};
+
 /** A command that the browser loses, as one in a page that is just going elsewhere, is given up after this. */
 const answerMs = 10_000;
 
@@ -116,10 +135,58 @@ export class Tab {
     await waitFor(expression, () => this.read<boolean>(`Boolean(${expression})`), { withinMs, seen });
   }
 
-  /** Presses a key, as a keyboard does. */
-  async press(key: string): Promise<void> {
-    for (const type of ['keyDown', 'keyUp'])
-      await this.#send('Input.dispatchKeyEvent', { type, key, code: key });
+  /** Presses a key, as a keyboard does, with `Control`, `Shift` or both held down: `press('End')`, `press('Tab', 'Shift')`. */
+  async press(key: string, ...held: ('Control' | 'Shift')[]): Promise<void> {
+    const text = key === 'Enter' ? '\r' : key.length === 1 && !held.includes('Control') ? key : undefined;
+    const code = key === ' ' ? 'Space' : /^[a-z]$/i.test(key) ? `Key${key.toUpperCase()}` : key;
+    const modifiers = (held.includes('Control') ? 2 : 0) + (held.includes('Shift') ? 8 : 0);
+    const windowsVirtualKeyCode = keyNumbers[key] ?? key.toUpperCase().charCodeAt(0);
+    // What an operating system does with these keys is not done for a browser without one.
+    const commands = modifiers === 2 && key === 'a' ? ['selectAll'] : [];
+    const event = { key, code, modifiers, windowsVirtualKeyCode, commands };
+    const down = text === undefined ? { type: 'rawKeyDown' } : { type: 'keyDown', text };
+    await this.#send('Input.dispatchKeyEvent', { ...event, ...down });
+    await this.#send('Input.dispatchKeyEvent', { ...event, type: 'keyUp' });
+  }
+
+  /** Writes a text into whatever has the focus. */
+  async type(text: string): Promise<void> {
+    await this.#send('Input.insertText', { text });
+  }
+
+  /** Waits for what fits a selector, and clicks in its middle, as a mouse does. */
+  async click(selector: string): Promise<void> {
+    const found = `document.querySelector(${JSON.stringify(selector)})`;
+    await this.until(found);
+    const middle = `(() => { const one = ${found}; one.scrollIntoView({ block: 'nearest' });
+      const { x, y, width, height } = one.getBoundingClientRect(); return { x: x + width / 2, y: y + height / 2 }; })()`;
+    const at = await this.read<{ x: number; y: number }>(middle);
+    if (!at) throw new Error(`nothing to click: ${selector}`);
+    const event = { ...at, button: 'left', clickCount: 1 };
+    for (const type of ['mousePressed', 'mouseReleased'])
+      await this.#send('Input.dispatchMouseEvent', { ...event, type });
+  }
+
+  /** Clicks the button, link or label whose whole text, or whose name for screen readers, is this. */
+  async clickText(text: string): Promise<void> {
+    const said = JSON.stringify(text);
+    const find = `[...document.querySelectorAll('button, a, label, summary, [role="tab"], [role="menuitem"]')].find((one) => one.checkVisibility() && (one.innerText.trim() === ${said} || one.getAttribute('aria-label') === ${said}))`;
+    await this.until(`${find} && !(${find}).disabled`);
+    await this.read(`(${find}).setAttribute('data-clicked-next', '')`);
+    await this.click('[data-clicked-next]');
+    await this.read(`document.querySelector('[data-clicked-next]')?.removeAttribute('data-clicked-next')`);
+  }
+
+  /** Makes the window this large; without a size, what it was. */
+  async resize(size?: {
+    readonly width: number;
+    readonly height: number;
+    readonly scale?: number;
+  }): Promise<void> {
+    if (!size) return void (await this.#send('Emulation.clearDeviceMetricsOverride'));
+    const { width, height, scale = 1 } = size;
+    const metrics = { width, height, deviceScaleFactor: scale, mobile: false };
+    await this.#send('Emulation.setDeviceMetricsOverride', metrics);
   }
 
   /** What a screen reader is told: role, name and level of everything that is not ignored. */
@@ -138,6 +205,11 @@ export class Tab {
   async prefer(scheme: 'dark' | 'light'): Promise<void> {
     const features = [{ name: 'prefers-color-scheme', value: scheme }];
     await this.#send('Emulation.setEmulatedMedia', { features });
+  }
+
+  /** A command of the DevTools protocol, for what has no method here. */
+  devTools(method: string, params?: object): Promise<unknown> {
+    return this.#send(method, params);
   }
 
   /** A picture, as PNG. */

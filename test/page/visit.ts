@@ -1,32 +1,41 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { StemmaClient } from '../../src/client/stemma-client.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { StemmaClient } from '../../src/client/stemma-client.ts';
 import type { RegisterAnswer } from '../../src/contract/requests.ts';
 import { commandOf, processesIn, processesWithEnvironment } from '../e2e/living-processes.ts';
 import { type RunningServer, startServer } from '../e2e/server-process.ts';
+import { violationsIn } from './axe.ts';
 import type { Chromium, Tab } from './chromium.ts';
 
-/** An expression: the text of an element as a person sees it. */
-export const textOf = (id: string): string => `document.getElementById('${id}').innerText`;
-/** An expression: how many rows of the tree are in a state. */
-export const rowsIn = (state: string): string =>
-  `document.querySelectorAll('#rows [data-state="${state}"]').length`;
+/** How wide and high the window of a phone is, in pixels. */
+export const phone = { width: 360, height: 740 } as const;
+
+/** An expression: the text of the first element that fits a selector, as a person sees it; '' where there is none. */
+export const textOf = (selector: string): string =>
+  `(document.querySelector(${JSON.stringify(selector)})?.innerText ?? '')`;
+/** An expression: whether a person sees this text anywhere. */
+export const sees = (text: string): string => `document.body.innerText.includes(${JSON.stringify(text)})`;
 /** An expression: whether the page hears of everything as it happens. */
-export const isLive = `${textOf('connection')} === 'live'`;
+export const isLive = `document.querySelector('#connection')?.dataset.state === 'live'`;
+/** An expression: whether nothing of the view can be reached only by scrolling sideways. */
+export const fitsWidth = 'document.documentElement.scrollWidth <= innerWidth';
 
 /** One test's own tab, data directory and server. */
 export class Visit {
   readonly directory = mkdtempSync(join(tmpdir(), 'stemma-page-'));
   readonly tab: Tab;
+  readonly #chromium: Chromium;
   #server: RunningServer | undefined;
 
-  constructor(tab: Tab) {
+  private constructor(chromium: Chromium, tab: Tab) {
+    this.#chromium = chromium;
     this.tab = tab;
   }
 
   static async begin(chromium: Chromium): Promise<Visit> {
-    return new Visit(await chromium.tab());
+    return new Visit(chromium, await chromium.tab());
   }
 
   get server(): RunningServer {
@@ -38,34 +47,59 @@ export class Visit {
     return this.server.client;
   }
 
+  /** Starts the server; again after `stop`, on the port that it had. */
   async start(...argv: string[]): Promise<RunningServer> {
-    const started = await startServer({ dataDir: this.directory, argv });
+    const before = this.#server && ['--port', new URL(this.#server.ready.url).port];
+    const started = await startServer({ dataDir: this.directory, argv: [...(before ?? []), ...argv] });
     if (!('ready' in started)) throw new Error(started.stderr);
     this.#server = started;
     return started;
   }
 
+  /** Ends the server as `how` says; what its agents do goes on. */
+  async stop(how: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    await this.server.process.signal(how);
+  }
+
   /** Writes a configuration with these workflows, and answers its path. */
-  configure(workflows: Readonly<Record<string, object>>): string {
+  configure(workflows: Readonly<Record<string, object>>, more: object = {}): string {
     const beside = join(this.directory, 'project');
     mkdirSync(join(beside, 'workflows'), { recursive: true });
     // JSON is YAML.
     for (const [name, file] of Object.entries(workflows))
       writeFileSync(join(beside, 'workflows', `${name}.yaml`), JSON.stringify(file));
     const config = join(beside, 'stemma.yaml');
-    writeFileSync(config, 'project: page\n');
+    writeFileSync(config, JSON.stringify({ project: 'page', ...more }));
     return config;
   }
 
   /** Starts a server, and opens the page by its link. */
-  async arrive(): Promise<void> {
-    await this.start();
+  async arrive(...argv: string[]): Promise<void> {
+    await this.start(...argv);
     await this.signIn();
   }
 
-  async signIn(): Promise<void> {
-    await this.tab.goTo(this.server.ready.signInUrl);
-    await this.tab.until(`location.pathname === '/' && ${isLive}`);
+  /** Signs the tab in by a one-time link, and waits until the page is live. */
+  async signIn(tab = this.tab): Promise<void> {
+    const { url } = await this.client.call('createSignInLink');
+    await tab.goTo(url);
+    await tab.until(`location.pathname === '/' && ${isLive}`);
+  }
+
+  /** Opens a view by its path (`/roots/exe_…`), and waits until the page is live. */
+  async open(path: string, tab = this.tab): Promise<void> {
+    await tab.goTo(`${this.server.ready.url}${path}`);
+    await tab.until(`location.pathname === ${JSON.stringify(path.split(/[?#]/)[0])} && ${isLive}`);
+  }
+
+  /** Another tab of somebody who is not signed in. */
+  stranger(): Promise<Tab> {
+    return this.#chromium.tab();
+  }
+
+  /** A client that speaks with the token of an execution. */
+  clientOf(token: string | undefined): StemmaClient {
+    return new StemmaClient({ url: this.server.ready.url, token: token ?? '' }, systemClock);
   }
 
   /** Outside work: a root, or with the client of an execution's token, its child. */
@@ -77,7 +111,17 @@ export class Visit {
     await client.call('settleExecution', { id, body: { state } });
   }
 
-  /** Keeps pictures of the page, dark and light, in the folder that `STEMMA_PICTURES` names. */
+  /** What axe finds wrong in what the tab shows, dark and light; empty where nothing is. */
+  async accessibilityFaults(): Promise<string[]> {
+    const faults: string[] = [];
+    for (const scheme of ['dark', 'light'] as const) {
+      await this.tab.prefer(scheme);
+      faults.push(...(await violationsIn(this.tab)).map((fault) => `${scheme}: ${fault}`));
+    }
+    return faults;
+  }
+
+  /** Keeps pictures of the page, dark, light and on a phone, in the folder that `STEMMA_PICTURES` names. */
   async keepPictures(name: string): Promise<void> {
     const folder = process.env['STEMMA_PICTURES'];
     if (!folder) return;
@@ -85,6 +129,9 @@ export class Visit {
       await this.tab.prefer(scheme);
       writeFileSync(join(folder, `${name}-${scheme}.png`), await this.tab.picture());
     }
+    await this.tab.resize(phone);
+    writeFileSync(join(folder, `${name}-phone.png`), await this.tab.picture());
+    await this.tab.resize();
   }
 
   /** Ends the server with its agents. Throws when one of them is left: it is ended too. */

@@ -32,6 +32,20 @@ export function tell<T>(
   return send<T>(path, { method, headers, body: method === 'DELETE' ? null : JSON.stringify(body) });
 }
 
+/** How long a stop is waited for, until it is said that it was asked for; milliseconds. */
+const stopMs = 1_500;
+
+/**
+ * Stops an execution with everything below it. The server answers when all of it has ended, which may take as long as whatever
+ * runs there likes: the page then goes on, and shows it as `cancelling`. Throws `AskError`.
+ */
+export async function stopTree(id: string, reason = 'stopped on the page'): Promise<void> {
+  const path = `/executions/${encodeURIComponent(id)}/cancel`;
+  const answer = tell(path, { scope: 'tree', reason });
+  const isAsked = new Promise<void>((resolve) => setTimeout(resolve, stopMs));
+  await Promise.race([answer, isAsked]);
+}
+
 /** Server time minus the time of this machine, as of the last answer; milliseconds. */
 export let skewMs = 0;
 

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import type { MonitorRow } from '../../../../src/contract/execution.ts';
-import { tell } from '../../live/ask.ts';
+import { stopTree } from '../../live/ask.ts';
 import { Action } from '../../ui/action.tsx';
 import { Age } from '../../ui/age.tsx';
 import { plainLine } from '../../ui/plain.ts';
@@ -51,8 +51,6 @@ export function LiveRoots({ rows }: { readonly rows: readonly MonitorRow[] }): R
 
 function LiveRoot({ row }: { readonly row: MonitorRow }): ReactNode {
   const { id, name, state, waiting, agent, sessionId, createdAt, open, holding } = row;
-  const stop = (): Promise<unknown> =>
-    tell(`/executions/${id}/cancel`, { scope: 'tree', reason: 'stopped on the page' });
   return (
     <article className={styles.root} data-needs-person={needsPerson(row) || undefined}>
       <div className={styles.what}>
@@ -72,7 +70,7 @@ function LiveRoot({ row }: { readonly row: MonitorRow }): ReactNode {
         </span>
       </div>
       <p className={styles.held}>{waiting ? waitingWords(waiting) : <HeldBy holding={holding} />}</p>
-      <Action label="Stop" tone="bad" asks="Stop it and everything below it?" run={stop} />
+      <Action label="Stop" tone="bad" asks="Stop it and everything below it?" run={() => stopTree(id)} />
     </article>
   );
 }
