@@ -15,7 +15,7 @@ async function signIn(): Promise<{ url: string; cookie: string; header: string }
   const header = response.headers.get('set-cookie') ?? '';
   // No redirect: a cookie that is SameSite=Strict would not go with one that began at another site.
   expect(response.status).toBe(200);
-  expect(await response.text()).toContain('<meta http-equiv="refresh" content="0; url=/">');
+  expect(await response.text()).toContain('<meta http-equiv="refresh" content="0; url=./">');
   return { url: link.url, header, cookie: header.split(';')[0] ?? '' };
 }
 
@@ -79,6 +79,27 @@ test('behind a proxy the public address is accepted, and makes the cookie secure
   }
 });
 
+test('below a path of a proxy it is served, whether the proxy cuts the path off or not', async () => {
+  const proxied = await startEdge({ publicUrl: 'https://stemma.example/tools/stemma' });
+  try {
+    const created = await proxied.call('/tools/stemma/api/v1/signin-links', {
+      method: 'POST',
+      headers: { origin: 'https://stemma.example' },
+    });
+    const { url } = (await created.json()) as { url: string };
+    expect(url).toMatch(/^https:\/\/stemma\.example\/tools\/stemma\/signin\?code=/);
+    const response = await proxied.call(new URL(url).pathname + new URL(url).search, { token: null });
+    // Without a path of its own a cookie is for what is below the address that sets it.
+    expect(response.headers.get('set-cookie')).not.toContain('Path');
+    expect(await response.text()).toContain('url=./');
+    for (const path of ['/tools/stemma', '/tools/stemma/', '/tools/stemma/runs', '/runs'])
+      expect((await proxied.call(path)).status, path).toBe(200);
+    expect((await proxied.call('/tools/stemmata')).status).toBe(404);
+  } finally {
+    await proxied.stop();
+  }
+});
+
 test('only /healthz needs no token', async () => {
   const paths = [
     '/',
@@ -97,10 +118,20 @@ test('only /healthz needs no token', async () => {
 
 test('the page is served from memory under the address of every view, with its parts', async () => {
   const index = readFileSync('dist/web/index.html', 'utf8');
-  for (const path of ['/', '/roots/exe_1', '/runs', '/schedules/a/b', '/settings']) {
+  // Where the page begins is said relative to its address: a proxy may have put a path before it.
+  const bases = {
+    '/': './',
+    '/roots/exe_1': '../',
+    '/runs': './',
+    '/schedules/a/b': '../../',
+    '/settings': './',
+  };
+  for (const [path, base] of Object.entries(bases)) {
     const response = await edge.call(path);
     expect(response.headers.get('content-type'), path).toMatch('text/html');
-    expect(await response.text(), path).toBe(index);
+    const text = await response.text();
+    expect(text, path).toContain(`<base href="${base}">`);
+    expect(text.replace(/\s+<base [^>]+>/, ''), path).toBe(index);
   }
   expect((await edge.call('/index.html')).status).toBe(404);
   expect((await edge.call('/..%2f..%2fpackage.json')).status).toBe(404);

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Hono } from 'hono';
+import { getPath } from 'hono/utils/url';
 import type { Logger } from 'pino';
 import type { Clock } from '../base/clock.ts';
 import { StemmaError, toStemmaError } from '../base/errors.ts';
@@ -11,8 +12,8 @@ import { defaultBodyLimitBytes } from './bodies.ts';
 import { createHandlers } from './handlers.ts';
 import { checkHosts } from './hosts.ts';
 import { describeApi } from './openapi.ts';
-import { signInNeededResponse, wantsHtml } from './pages.ts';
 import type { PageFiles } from './pages.ts';
+import { signInNeededResponse, wantsHtml } from './plain-pages.ts';
 import { addPlainRoutes } from './plain-routes.ts';
 import type { ApiPorts } from './ports.ts';
 import { methodNotAllowed, notFound, problemResponse } from './problems.ts';
@@ -52,9 +53,10 @@ export function createApi(ports: ApiPorts, options: ApiOptions): Api {
   // As much listens as there are requests at once.
   setMaxListeners(0, stopping.signal);
   const context = createContext(ports, options, stopping.signal);
-  const app = new Hono<ApiEnv>();
+  const prefix = prefixOf(options.publicUrl);
+  const app = new Hono<ApiEnv>({ getPath: (request) => withoutPrefix(getPath(request), prefix) });
   addMiddleware(app, context);
-  const handlers = createHandlers({ ports, pageOrigin: context.pageOrigin });
+  const handlers = createHandlers({ ports, pageUrl: context.pageUrl });
   for (const [name, spec] of Object.entries(routeTable) as [RouteName, RouteSpec][]) {
     app.on(spec.method, [spec.path, ...(spec.aliases ?? [])], (c) => serveRoute(context, name, handlers, c));
   }
@@ -73,6 +75,17 @@ export function createApi(ports: ApiPorts, options: ApiOptions): Api {
   };
 }
 
+/** The path of the public address: '' or `/stemma`. */
+function prefixOf(publicUrl: string | undefined): string {
+  return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
+}
+
+// A proxy that serves us below a path of its own cuts that path off, or does not.
+function withoutPrefix(path: string, prefix: string): string {
+  if (prefix === '' || !(path === prefix || path.startsWith(`${prefix}/`))) return path;
+  return path.slice(prefix.length) || '/';
+}
+
 function createContext(ports: ApiPorts, options: ApiOptions, stopping: AbortSignal): ApiContext {
   const settings: ApiSettings = {
     bodyLimitBytes: options.bodyLimitBytes ?? defaultBodyLimitBytes,
@@ -88,7 +101,7 @@ function createContext(ports: ApiPorts, options: ApiOptions, stopping: AbortSign
     page: options.page,
     port: options.port,
     document: describeApi(ports.health.version()),
-    pageOrigin: () => new URL(options.publicUrl ?? `http://127.0.0.1:${options.port()}`).origin,
+    pageUrl: () => (options.publicUrl ?? `http://127.0.0.1:${options.port()}`).replace(/\/+$/, ''),
     hostRules: () => ({
       port: options.port(),
       ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),

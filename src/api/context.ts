@@ -23,8 +23,8 @@ export interface ApiContext {
   readonly document: OpenApiDocument;
   readonly port: () => number;
   readonly hostRules: () => HostRules;
-  /** How the page is reached, without a path. */
-  readonly pageOrigin: () => string;
+  /** How the page is reached, without a slash at its end: `https://example.org/stemma`. */
+  readonly pageUrl: () => string;
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal;
 }

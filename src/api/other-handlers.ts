@@ -28,7 +28,7 @@ export function serverHandlers(context: HandlerContext): HandlersOf<ServerNames>
     checkAgent: async ({ parameter }) => valueOf(await ports.agents.check(parameter)),
     createSignInLink: async ({ call }) => {
       const { code, expiresAtMs } = await ports.access.createSignInCode(call.caller);
-      const url = `${context.pageOrigin()}${otherPaths.signIn}?code=${encodeURIComponent(code)}`;
+      const url = `${context.pageUrl()}${otherPaths.signIn}?code=${encodeURIComponent(code)}`;
       return { url, expiresAt: toInstant(expiresAtMs) };
     },
     me: async ({ call: { caller } }) =>

@@ -8,7 +8,8 @@ import type { ApiContext, ApiEnv, PathPattern } from './context.ts';
 import { openEventStream } from './event-stream.ts';
 import { feedFilter } from './finding.ts';
 import { writeMetrics } from './metrics-text.ts';
-import { docsResponse, pageResponse, signedInResponse, usedLinkResponse, wantsHtml } from './pages.ts';
+import { pageResponse } from './pages.ts';
+import { docsResponse, signedInResponse, usedLinkResponse, wantsHtml } from './plain-pages.ts';
 import { methodNotAllowed } from './problems.ts';
 import { parseQuery, recoveringError, stoppingError } from './route-server.ts';
 import { serveTerminal } from './terminal-socket.ts';
@@ -101,7 +102,8 @@ async function signIn(context: ApiContext, c: Context<ApiEnv>): Promise<Response
       'This link was used, or is too old. Run "stemma open" for another.',
     );
   }
-  const secure = context.pageOrigin().startsWith('https:') ? '; Secure' : '';
-  const cookie = `${cookieName(context.port())}=${redeemed.cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${redeemed.maxAgeSeconds}${secure}`;
+  const secure = context.pageUrl().startsWith('https:') ? '; Secure' : '';
+  // Without a path it is that of the link as the browser sees it: below a proxy's path other programs never get it.
+  const cookie = `${cookieName(context.port())}=${redeemed.cookie}; HttpOnly; SameSite=Strict; Max-Age=${redeemed.maxAgeSeconds}${secure}`;
   return signedInResponse(cookie);
 }

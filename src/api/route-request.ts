@@ -21,6 +21,6 @@ export type HandlersOf<Name extends RouteName> = { readonly [N in Name]: Handler
 /** What the handlers need besides the ports. */
 export interface HandlerContext {
   readonly ports: ApiPorts;
-  /** How the page is reached, without a path: `http://127.0.0.1:4000`. */
-  readonly pageOrigin: () => string;
+  /** How the page is reached, without a slash at its end: `http://127.0.0.1:4000`. */
+  readonly pageUrl: () => string;
 }

@@ -6,8 +6,10 @@ const everywhere: Readonly<Record<string, string>> = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
-const locked = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-const pageParts = "script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'";
+const sealed = "default-src 'none'; form-action 'none'; frame-ancestors 'none'";
+const locked = `${sealed}; base-uri 'none'`;
+const pageParts =
+  "base-uri 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /** Adds what keeps browsers from guessing, framing and caching. A handler may have set a policy of its own. */
 export function addSecurityHeaders(headers: Headers): void {
@@ -16,5 +18,13 @@ export function addSecurityHeaders(headers: Headers): void {
   if (!headers.has('cache-control')) headers.set('cache-control', 'no-store');
 }
 
-/** The policy of the pages: their own scripts and styles and nothing inline. */
-export const pagePolicy = `${locked}; ${pageParts}`;
+/**
+ * The policy of the page: its own scripts and styles and nothing inline. No text can become markup (trusted types), and its base
+ * address, which the server writes, is its own.
+ */
+export const pagePolicy = `${sealed}; ${pageParts}`;
+
+/** The policy of a page without a script, whose one style has this hash (`sha256-…`). */
+export function plainPolicy(styleHash: string): string {
+  return `${locked}; style-src '${styleHash}'; img-src data:`;
+}

@@ -81,7 +81,10 @@ export type AgentProfileInput = z.output<typeof agentProfileInput>;
 
 const publicUrl = z
   .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
-  .meta({ description: 'How browsers reach the server through a proxy; its host is accepted.' });
+  .meta({
+    description:
+      'How browsers reach the server through a proxy; its host is accepted. With a path, the proxy may cut that off or not.',
+  });
 
 // Not a literal: whoever has the file of a later version reads why it is refused.
 const apiVersion = z

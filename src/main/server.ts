@@ -166,7 +166,7 @@ async function startIn(
     tokenFile: directory.tokenFile,
     pid: process.pid,
     version,
-    signInUrl: `${publicUrl ?? url}/signin?code=${code}`,
+    signInUrl: `${(publicUrl ?? url).replace(/\/+$/, '')}/signin?code=${code}`,
   };
   await writePrivate(directory.serverFile, `${JSON.stringify({ event: 'ready', ...described })}\n`);
   const stop = stopOnce(async ({ agents: endAgents = false }) => {

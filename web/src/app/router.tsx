@@ -5,6 +5,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
+import { basePath } from '../live/base.ts';
 import { NotFound } from './not-found.tsx';
 import { Shell } from './shell.tsx';
 
@@ -102,6 +103,7 @@ export const router = createRouter({
     agents,
     settings,
   ]),
+  basepath: basePath === '' ? '/' : basePath,
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

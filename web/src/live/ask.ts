@@ -1,4 +1,5 @@
 import type { Problem } from '../../../src/contract/problem.ts';
+import { apiUrl } from './base.ts';
 
 /** How long a request may take; milliseconds. */
 const answerMs = 30_000;
@@ -52,7 +53,7 @@ export let skewMs = 0;
 async function send<T>(path: string, init: RequestInit): Promise<T> {
   const limit = AbortSignal.timeout(answerMs);
   const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
-  const response = await fetch(`/api/v1${path}`, { ...init, signal }).catch((error: unknown) => {
+  const response = await fetch(apiUrl(path), { ...init, signal }).catch((error: unknown) => {
     if (init.signal?.aborted) throw error;
     throw new AskError(0, 'UNREACHABLE', 'The server does not answer.');
   });

@@ -1,5 +1,6 @@
 import type { Event } from '../../../src/contract/events.ts';
 import { ask, AskError } from './ask.ts';
+import { apiUrl } from './base.ts';
 
 /** How the page is connected. `lost`: what is shown is as old as `since`. */
 export type Connection =
@@ -61,7 +62,7 @@ export class EventStream {
   }
 
   #follow(cursor: string): void {
-    const source = new EventSource(`/api/v1/events?after=${encodeURIComponent(cursor)}`);
+    const source = new EventSource(apiUrl(`/events?after=${encodeURIComponent(cursor)}`));
     this.#source = source;
     source.onopen = () => {
       this.#lostAt = undefined;
