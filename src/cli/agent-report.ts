@@ -1,7 +1,7 @@
-import { formatDuration } from './durations.ts';
-import { type Line, type Span, span, type Tone } from './line.ts';
+import { formatDuration } from '../words/durations.ts';
+import { type Line, type Span, span, type Tone } from '../words/line.ts';
 import type { AgentCapability, AgentCase, AgentCheckReport, AgentFound } from './ports.ts';
-import { columnsOf, pad, plainLine, wrap } from './text.ts';
+import { columnsOf, pad, plainLine, wrap } from '../words/text.ts';
 
 /** How many lines of evidence a failed case shows; `--json` has them all. */
 const shownEvidence = 12;

@@ -1,7 +1,7 @@
 import type { AgentListing } from './ports.ts';
-import { span } from './line.ts';
+import { span } from '../words/line.ts';
 import type { Cell } from './table.ts';
-import { plainLine } from './text.ts';
+import { plainLine } from '../words/text.ts';
 
 /** The table of `stemma agent ls`: a column that has nothing to say for any agent is left out. */
 export function agentTable(items: readonly AgentListing[]): { heading: string[]; rows: Cell[][] } {

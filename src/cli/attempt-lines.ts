@@ -1,11 +1,11 @@
 import type { StepAttemptView } from '../contract/step-attempt.ts';
 import type { WorkflowStep, WorkflowView } from '../contract/workflow.ts';
-import { formatDuration } from './durations.ts';
-import { type Line, span } from './line.ts';
-import { questionOf, signOfStep, stepCountWords, stepStateWords } from './step-words.ts';
-import { clip, plainBlock, plainLine, wrap } from './text.ts';
-import type { Signs } from './tree-words.ts';
-import { usageWords } from './usage-words.ts';
+import { formatDuration } from '../words/durations.ts';
+import { type Line, span } from '../words/line.ts';
+import { questionOf, signOfStep, stepCountWords, stepStateWords } from '../words/step-words.ts';
+import { clip, plainBlock, plainLine, wrap } from '../words/text.ts';
+import type { Signs } from '../words/tree-words.ts';
+import { usageWords } from '../words/usage-words.ts';
 
 /** How wide what came of a step is shown beside it, in columns. */
 const shownValue = 200;

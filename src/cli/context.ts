@@ -4,9 +4,10 @@ import { StemmaError } from '../base/errors.ts';
 import { dataDirectory, findServer } from '../client/discovery.ts';
 import { StemmaClient } from '../client/stemma-client.ts';
 import { Interrupted } from './exit.ts';
-import { type Line, type LineStyle, printLine } from './line.ts';
+import type { Line } from '../words/line.ts';
+import { type LineStyle, printLine } from './print-line.ts';
 import type { CliDeps, Output } from './ports.ts';
-import { asciiSigns, type Signs, unicodeSigns } from './tree-words.ts';
+import { asciiSigns, type Signs, unicodeSigns } from '../words/tree-words.ts';
 
 /** What every verb takes. */
 export interface GlobalOptions {

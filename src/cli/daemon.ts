@@ -7,7 +7,7 @@ import { type ErrorCode, errorCodes, StemmaError } from '../base/errors.ts';
 import { readServerFile, readToken, type ServerFile } from '../client/discovery.ts';
 import { send } from '../client/http.ts';
 import { otherPaths } from '../contract/routes.ts';
-import { formatDuration } from './durations.ts';
+import { formatDuration } from '../words/durations.ts';
 import type { CliDeps, StartOptions } from './ports.ts';
 import { waitFor } from './server-process.ts';
 

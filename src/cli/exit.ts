@@ -1,6 +1,6 @@
 import { describeError, toStemmaError } from '../base/errors.ts';
 import type { Holding, WaitAnswer } from '../contract/execution.ts';
-import { heldBy } from './held-by.ts';
+import { heldBy } from '../words/held-by.ts';
 
 /** The exit codes of the command line. They are relied on from outside: add, never change. */
 export const exitCodes = {

@@ -3,15 +3,16 @@ import type { StemmaClient } from '../client/stemma-client.ts';
 import type { TreeView } from '../contract/execution.ts';
 import type { Run } from '../contract/run.ts';
 import type { CliContext } from './context.ts';
-import { formatDuration } from './durations.ts';
+import { formatDuration } from '../words/durations.ts';
 import { exitOfOutcome, Interrupted } from './exit.ts';
 import { follow, type Snapshot, type Target } from './follow.ts';
-import { printLine, span } from './line.ts';
+import { span } from '../words/line.ts';
+import { printLine } from './print-line.ts';
 import { snapshotLines } from './run-lines.ts';
 import { Screen } from './screen.ts';
-import { plainLine } from './text.ts';
+import { plainLine } from '../words/text.ts';
 import { changeLines, treeChanges } from './tree-changes.ts';
-import type { TreeOptions } from './tree-view.ts';
+import type { TreeOptions } from '../words/tree-view.ts';
 
 /** How a followed root or run ended. */
 export interface End {

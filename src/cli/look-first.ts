@@ -2,7 +2,7 @@ import { StemmaError } from '../base/errors.ts';
 import type { StemmaClient } from '../client/stemma-client.ts';
 import type { CliContext } from './context.ts';
 import type { AgentFound } from './ports.ts';
-import { plainLine } from './text.ts';
+import { plainLine } from '../words/text.ts';
 
 /** How long a message waits for a look at its agent; a slower look is not worth that. Milliseconds. */
 const beforeSendingMs = 3_000;

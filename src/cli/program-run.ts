@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { exitOfProgram } from './exit.ts';
 import type { CliDeps, CliSignal } from './ports.ts';
-import { plainLine } from './text.ts';
+import { plainLine } from '../words/text.ts';
 
 /** How a program ended. */
 export interface ProgramEnd {

@@ -4,7 +4,7 @@ import { CliContext, type GlobalOptions } from './context.ts';
 import { exitCodes, exitOfError, Interrupted } from './exit.ts';
 import { keepAlive } from './keep-alive.ts';
 import type { CliDeps } from './ports.ts';
-import { plainBlock } from './text.ts';
+import { plainBlock } from '../words/text.ts';
 import { addAgentVerbs } from './verbs/agents.ts';
 import { addDemoVerbs } from './verbs/demo.ts';
 import { addDoctorVerb } from './verbs/doctor.ts';

@@ -1,11 +1,11 @@
 import type { Run } from '../contract/run.ts';
-import { formatDuration } from './durations.ts';
+import { formatDuration } from '../words/durations.ts';
 import type { Snapshot } from './follow.ts';
-import { type Line, span } from './line.ts';
-import { stepCountWords } from './step-words.ts';
-import { plainLine, wrap } from './text.ts';
-import { type TreeOptions, treeLines } from './tree-view.ts';
-import { unicodeSigns } from './tree-words.ts';
+import { type Line, span } from '../words/line.ts';
+import { stepCountWords } from '../words/step-words.ts';
+import { plainLine, wrap } from '../words/text.ts';
+import { type TreeOptions, treeLines } from '../words/tree-view.ts';
+import { unicodeSigns } from '../words/tree-words.ts';
 
 /**
  * What is followed, as lines: the trees of a run's messages in order, then the messages that are not sent yet. With

@@ -4,10 +4,10 @@ import { describeRule } from '../schedules/rule/describe.ts';
 import { localText } from '../schedules/rule/local-text.ts';
 import { parseRule, parseZone, type Rule } from '../schedules/rule/rule.ts';
 import type { Zone } from '../schedules/rule/zone.ts';
-import { formatDuration } from './durations.ts';
-import { type Span, span, type Tone } from './line.ts';
-import { stepCountWords } from './step-words.ts';
-import { plainLine } from './text.ts';
+import { formatDuration } from '../words/durations.ts';
+import { type Span, span, type Tone } from '../words/line.ts';
+import { stepCountWords } from '../words/step-words.ts';
+import { plainLine } from '../words/text.ts';
 
 /** What a schedule says of when; of a file or of the server. */
 export interface SaidWhen {

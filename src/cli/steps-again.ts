@@ -2,7 +2,7 @@ import type { Run } from '../contract/run.ts';
 import type { WorkflowStep } from '../contract/workflow.ts';
 import type { CliContext } from './context.ts';
 import type { End } from './live-view.ts';
-import { plainLine } from './text.ts';
+import { plainLine } from '../words/text.ts';
 
 /** How many steps are named. */
 const mostNames = 12;

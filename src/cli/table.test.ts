@@ -1,6 +1,6 @@
 import picocolors from 'picocolors';
 import { describe, expect, it } from 'vitest';
-import { printLine } from './line.ts';
+import { printLine } from './print-line.ts';
 import { tableLines } from './table.ts';
 
 const style = { columns: Number.POSITIVE_INFINITY, colors: picocolors.createColors(false) };

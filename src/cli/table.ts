@@ -1,8 +1,8 @@
-import type { Line } from './line.ts';
+import type { Line } from '../words/line.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes } from './exit.ts';
-import { type Span, span } from './line.ts';
-import { clip, columnsOf, pad } from './text.ts';
+import { type Span, span } from '../words/line.ts';
+import { clip, columnsOf, pad } from '../words/text.ts';
 
 /** A cell of a table: a text, or a text that means something. */
 export type Cell = string | Span;

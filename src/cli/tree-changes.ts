@@ -1,10 +1,10 @@
 import type { Execution, Notice, TreeView } from '../contract/execution.ts';
 import type { TreeStep } from '../contract/step.ts';
-import { formatDuration } from './durations.ts';
-import { growForest, type TreeNode } from './forest.ts';
-import { type Line, span } from './line.ts';
-import { signOfStep, stepStateWords } from './step-words.ts';
-import { plainLine } from './text.ts';
+import { formatDuration } from '../words/durations.ts';
+import { growForest, type TreeNode } from '../words/forest.ts';
+import { type Line, span } from '../words/line.ts';
+import { signOfStep, stepStateWords } from '../words/step-words.ts';
+import { plainLine } from '../words/text.ts';
 import {
   noticeWords,
   remarksOn,
@@ -14,7 +14,7 @@ import {
   titleOf,
   titleOfNode,
   unicodeSigns,
-} from './tree-words.ts';
+} from '../words/tree-words.ts';
 
 /** What differs between two readings of one tree, in the order in which it happened. */
 export interface TreeChanges {

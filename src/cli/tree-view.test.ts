@@ -1,11 +1,12 @@
 import picocolors from 'picocolors';
 import { describe, expect, it } from 'vitest';
 import type { Execution, Holding, Notice, TreeView } from '../contract/execution.ts';
-import { type Line, printLine } from './line.ts';
+import { printLine } from './print-line.ts';
+import type { Line } from '../words/line.ts';
 import { changeLines } from './tree-changes.ts';
 import { unseenLines } from './run-lines.ts';
-import { type TreeOptions, treeLines } from './tree-view.ts';
-import { asciiSigns } from './tree-words.ts';
+import { type TreeOptions, treeLines } from '../words/tree-view.ts';
+import { asciiSigns } from '../words/tree-words.ts';
 
 const start = Date.UTC(2026, 0, 1, 2);
 const at = (seconds: number): string => new Date(start + seconds * 1_000).toISOString();

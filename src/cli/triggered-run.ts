@@ -3,7 +3,7 @@ import { pauseOrThrow } from '../base/pause.ts';
 import type { StemmaClient } from '../client/stemma-client.ts';
 import type { Occurrence } from '../contract/schedule.ts';
 import type { CliContext } from './context.ts';
-import { plainLine } from './text.ts';
+import { plainLine } from '../words/text.ts';
 
 /** How often it is asked whether a triggered run has begun, in milliseconds: first, and at most. */
 const firstGapMs = 50;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { spentWords, tokensArgument, usageWords, usdArgument } from './usage-words.ts';
+import { spentWords, usageWords } from '../words/usage-words.ts';
+import { tokensArgument, usdArgument } from './amount-arguments.ts';
 
 describe('usage in words', () => {
   it.each([

@@ -1,8 +1,8 @@
 import type { Execution, Holding, TreeView } from '../contract/execution.ts';
-import { heldBy } from './held-by.ts';
-import { type Line, span, type Tone } from './line.ts';
-import { plainLine, wrap } from './text.ts';
-import { evidenceWords, holdingWords, shortId, stateWords, titleOf } from './tree-words.ts';
+import { heldBy } from '../words/held-by.ts';
+import { type Line, span, type Tone } from '../words/line.ts';
+import { plainLine, wrap } from '../words/text.ts';
+import { evidenceWords, holdingWords, shortId, stateWords, titleOf } from '../words/tree-words.ts';
 
 /** Why an execution is not closed: everything that holds it, each with the way down to it. */
 export interface Explanation {

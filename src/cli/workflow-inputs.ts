@@ -1,5 +1,5 @@
 import { StemmaError } from '../base/errors.ts';
-import { plainLine } from './text.ts';
+import { plainLine } from '../words/text.ts';
 
 /**
  * The inputs that were given as `name=value`; undefined when there are none. A value stays a text: the server knows of

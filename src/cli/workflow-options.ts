@@ -5,7 +5,7 @@ import { StemmaError } from '../base/errors.ts';
 import type { WorkflowRunBody } from '../contract/workflow.ts';
 import { workspaceMode } from '../contract/workspace-mode.ts';
 import type { CliContext } from './context.ts';
-import { tokensArgument, usdArgument } from './usage-words.ts';
+import { tokensArgument, usdArgument } from './amount-arguments.ts';
 import { defined, durationArgument, numberOf, type Options, textOf, wholeNumber } from './verb.ts';
 import { inputsOf } from './workflow-inputs.ts';
 

@@ -6,11 +6,11 @@ import { type RunningEdge, startEdge, tokens } from '../../test/edges/running-ed
 import type { RunId } from '../base/ids.ts';
 import type { TreeStep } from '../contract/step.ts';
 import type { Workflow, WorkflowStep, WorkflowView } from '../contract/workflow.ts';
-import { printLine } from './line.ts';
+import { printLine } from './print-line.ts';
 import type { Run } from '../contract/run.ts';
 import { stepsAgain } from './steps-again.ts';
 import { changeLines } from './tree-changes.ts';
-import { treeLines } from './tree-view.ts';
+import { treeLines } from '../words/tree-view.ts';
 
 let edge: RunningEdge;
 let bench: Bench;

@@ -4,7 +4,7 @@ import { type ErrorCode, StemmaError } from '../base/errors.ts';
 import { type InputIssue, joinPath } from '../contract/issues.ts';
 import { findNearest } from '../base/nearest.ts';
 import { keysAt } from '../contract/schema-keys.ts';
-import { clip, plainLine } from './text.ts';
+import { clip, plainLine } from '../words/text.ts';
 import { flattenIssues, type SchemaIssue } from '../contract/schema-issues.ts';
 import { offsetOfKey, offsetOfValue } from './yaml-positions.ts';
 

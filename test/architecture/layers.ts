@@ -9,6 +9,7 @@ export interface Place {
  * named, which stand above it in this list: imports go down only.
  *
  * - Everything may use `base`. `ledger` and `contract` are siblings, which do not know each other.
+ * - `words` is pure: how what the wire shows is said to people. The command line and the page say it in the same words.
  * - `schedules/rule` is pure and knows only time, `schedules/templates.ts` only texts: whoever reads a schedule may use them.
  * - `drivers/port.ts`, `terminal/port.ts`, `store/*.ts` and `wakeups/rows.ts` are ports and what their adapters share. An adapter knows its
  *   port, what it adapts (`ledger` for a store), and the tools for processes. No service and no edge knows an adapter.
@@ -26,6 +27,7 @@ export const places: readonly Place[] = [
   { path: 'schedules/crontab', may: ['base', 'schedules/rule'] },
   { path: 'schedules/templates.ts', may: ['base'] },
   { path: 'contract', may: ['base', 'schedules/rule', 'schedules/templates.ts'] },
+  { path: 'words', may: ['base', 'contract'] },
   { path: 'drivers/port.ts', may: ['base'] },
   { path: 'drivers/outcomes.ts', may: ['base', 'drivers/port.ts'] },
   { path: 'processes', may: ['base'] },
@@ -110,7 +112,7 @@ export const places: readonly Place[] = [
   { path: 'api', may: ['base', 'contract', 'api/ports.ts'] },
   { path: 'mcp', may: ['base', 'contract', 'mcp/ports.ts'] },
   { path: 'client', may: ['base', 'contract'] },
-  { path: 'cli', may: ['base', 'contract', 'client', 'schedules/rule', 'schedules/crontab'] },
+  { path: 'cli', may: ['base', 'contract', 'words', 'client', 'schedules/rule', 'schedules/crontab'] },
 ];
 
 /** The folder that may import everything, and that nothing imports. */

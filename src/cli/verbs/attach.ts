@@ -3,7 +3,7 @@ import type { TerminalConnection } from '../../client/terminal.ts';
 import { attachTerminal } from '../../client/terminal.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
-import { plainLine } from '../text.ts';
+import { plainLine } from '../../words/text.ts';
 import type { Tty } from '../tty.ts';
 import { type Options, requiredText } from '../verb.ts';
 

@@ -1,9 +1,9 @@
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { type Finding, findingsOf } from '../findings.ts';
-import type { Tone } from '../line.ts';
-import { span } from '../line.ts';
-import { plainLine, wrap } from '../text.ts';
+import type { Tone } from '../../words/line.ts';
+import { span } from '../../words/line.ts';
+import { plainLine, wrap } from '../../words/text.ts';
 import { type Options, type Registrar, textOf } from '../verb.ts';
 
 /** `stemma doctor`: whether what Stemma needs is there, and what to do where it is not. */

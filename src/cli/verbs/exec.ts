@@ -6,7 +6,7 @@ import type { Execution } from '../../contract/execution.ts';
 import type { BodyInputOf } from '../../contract/routes.ts';
 import type { CliContext } from '../context.ts';
 import { type ProgramEnd, type RunningProgram, startProgram } from '../program-run.ts';
-import { clip, plainLine } from '../text.ts';
+import { clip, plainLine } from '../../words/text.ts';
 import { defined, type Options, type Registrar, textOf } from '../verb.ts';
 
 /** `stemma exec -- CMD`: runs a program as an execution, so that whatever it starts is in the tree. */

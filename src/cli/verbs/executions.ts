@@ -6,8 +6,8 @@ import type { Execution, Holding } from '../../contract/execution.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes, exitOfOutcome, exitOfStillOpen, Interrupted } from '../exit.ts';
 import { sayGoesOn, sayGone } from '../live-view.ts';
-import { plainLine } from '../text.ts';
-import { holdingWords } from '../tree-words.ts';
+import { plainLine } from '../../words/text.ts';
+import { holdingWords } from '../../words/tree-words.ts';
 import {
   defined,
   durationArgument,

@@ -3,7 +3,7 @@ import { type CrontabProposal, proposeFromCrontab } from '../../schedules/cronta
 import { parseZone } from '../../schedules/rule/rule.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
-import { plainLine } from '../text.ts';
+import { plainLine } from '../../words/text.ts';
 import { readProblem, readTextFile } from '../text-file.ts';
 import { type Options, type Registrar, textOf } from '../verb.ts';
 import { resolve } from 'node:path';

@@ -5,7 +5,7 @@ import { StemmaError } from '../../base/errors.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import type { AgentListing } from '../ports.ts';
-import { plainLine } from '../text.ts';
+import { plainLine } from '../../words/text.ts';
 import { schemaText, workflowSchemaText } from './schema.ts';
 import type { Options, Registrar } from '../verb.ts';
 

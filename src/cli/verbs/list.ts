@@ -1,12 +1,20 @@
 import type { StemmaClient } from '../../client/stemma-client.ts';
 import type { Execution, MonitorRow } from '../../contract/execution.ts';
 import type { CliContext } from '../context.ts';
-import { formatDuration } from '../durations.ts';
-import { span } from '../line.ts';
+import { formatDuration } from '../../words/durations.ts';
+import { span } from '../../words/line.ts';
 import { type Cell, printPage } from '../table.ts';
-import { clip } from '../text.ts';
-import { holdingWords, type Signs, shortId, signOf, stateWords, titleOf, toneOf } from '../tree-words.ts';
-import { spentWords, usageWords } from '../usage-words.ts';
+import { clip } from '../../words/text.ts';
+import {
+  holdingWords,
+  type Signs,
+  shortId,
+  signOf,
+  stateWords,
+  titleOf,
+  toneOf,
+} from '../../words/tree-words.ts';
+import { spentWords, usageWords } from '../../words/usage-words.ts';
 import {
   defined,
   numberOf,

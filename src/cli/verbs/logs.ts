@@ -5,7 +5,7 @@ import type { StemmaClient } from '../../client/stemma-client.ts';
 import type { TranscriptItem } from '../../contract/session.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes, Interrupted } from '../exit.ts';
-import { plainBlock } from '../text.ts';
+import { plainBlock } from '../../words/text.ts';
 import { type Options, type Registrar, requiredText, textOf } from '../verb.ts';
 
 /** How many items are asked for at once, and how long until it is looked again for more; milliseconds. */

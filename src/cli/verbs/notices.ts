@@ -1,10 +1,10 @@
 import type { Notice } from '../../contract/execution.ts';
 import type { CliContext } from '../context.ts';
-import { formatDuration } from '../durations.ts';
+import { formatDuration } from '../../words/durations.ts';
 import { exitCodes } from '../exit.ts';
 import { type Cell, printPage } from '../table.ts';
-import { plainLine } from '../text.ts';
-import { shortId } from '../tree-words.ts';
+import { plainLine } from '../../words/text.ts';
+import { shortId } from '../../words/tree-words.ts';
 import {
   defined,
   numberOf,

@@ -1,9 +1,9 @@
 import type { Notification } from '../../contract/notification.ts';
 import type { CliContext } from '../context.ts';
-import { formatDuration } from '../durations.ts';
+import { formatDuration } from '../../words/durations.ts';
 import { exitCodes } from '../exit.ts';
 import { type Cell, printPage } from '../table.ts';
-import { plainLine } from '../text.ts';
+import { plainLine } from '../../words/text.ts';
 import {
   defined,
   numberOf,

@@ -10,7 +10,7 @@ import { lookFirst } from '../look-first.ts';
 import { loadRunFile } from '../run-file.ts';
 import { isWorkflowText, readRunnable } from '../runnable-file.ts';
 import { sayStepsOf } from '../steps-again.ts';
-import { plainLine } from '../text.ts';
+import { plainLine } from '../../words/text.ts';
 import { triggerAndWait } from '../triggered-run.ts';
 import { type Options, type Registrar, requiredText } from '../verb.ts';
 import { givenWorkflowOptions, isFile, withWorkflowOptions, workflowBody } from '../workflow-options.ts';

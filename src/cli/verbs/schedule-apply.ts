@@ -11,7 +11,7 @@ import { exitCodes } from '../exit.ts';
 import { loadScheduleFile, type ScheduleFile } from '../schedule-file.ts';
 import { differenceCounts, differenceLines, instantWords, ruleOf, ruleWords } from '../schedule-words.ts';
 import { tableLines } from '../table.ts';
-import { plainLine } from '../text.ts';
+import { plainLine } from '../../words/text.ts';
 import { type Options, type Registrar, textOf } from '../verb.ts';
 
 /** `stemma schedule apply`: makes the schedules of the server be those of a file. */

@@ -9,7 +9,7 @@ import { parseRule } from '../../schedules/rule/rule.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { instantWords, ruleWords } from '../schedule-words.ts';
-import { plainLine } from '../text.ts';
+import { plainLine } from '../../words/text.ts';
 import { defined, type Options, type Registrar, requiredText, textOf } from '../verb.ts';
 
 /** `stemma schedule add | rm | trigger | pause | resume | stop | backfill`. */

@@ -6,7 +6,7 @@ import type { CliContext } from '../context.ts';
 import { loadScheduleFile } from '../schedule-file.ts';
 import { distanceWords, ruleOf, ruleWords, type SaidWhen, zoneOf } from '../schedule-words.ts';
 import { printPage } from '../table.ts';
-import { plainLine } from '../text.ts';
+import { plainLine } from '../../words/text.ts';
 import { numberOf, type Options, type Registrar, requiredText, textOf, wholeNumber } from '../verb.ts';
 
 /** `stemma schedule next`: the next instants, with what the clocks do to them; of a file, without a server. */

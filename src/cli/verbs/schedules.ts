@@ -4,7 +4,7 @@ import { occurrenceStates } from '../../contract/schedule.ts';
 import type { Run } from '../../contract/run.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
-import { formatDuration } from '../durations.ts';
+import { formatDuration } from '../../words/durations.ts';
 import {
   distanceWords,
   instantWords,
@@ -16,7 +16,7 @@ import {
   stateCell,
 } from '../schedule-words.ts';
 import { type Cell, printPage } from '../table.ts';
-import { plainLine } from '../text.ts';
+import { plainLine } from '../../words/text.ts';
 import {
   defined,
   numberOf,

@@ -8,12 +8,13 @@ import type { Execution, TreeView, WaitAnswer } from '../../contract/execution.t
 import type { QueryAnswer } from '../../contract/requests.ts';
 import type { BodyInputOf } from '../../contract/routes.ts';
 import type { CliContext } from '../context.ts';
-import { formatDuration } from '../durations.ts';
+import { formatDuration } from '../../words/durations.ts';
 import { exitCodes, exitOfOutcome, Interrupted } from '../exit.ts';
 import { sayGoesOn, sayGone } from '../live-view.ts';
 import { lookFirst } from '../look-first.ts';
-import { plainBlock, plainLine } from '../text.ts';
-import { spentWords, tokensArgument, usdArgument } from '../usage-words.ts';
+import { plainBlock, plainLine } from '../../words/text.ts';
+import { spentWords } from '../../words/usage-words.ts';
+import { tokensArgument, usdArgument } from '../amount-arguments.ts';
 import { defined, durationArgument, numberOf, type Options, type Registrar, textOf } from '../verb.ts';
 
 /** `stemma send TEXT`: prints the id of the message; with `--wait` the answer, once everything below it is finished. */

@@ -2,10 +2,10 @@ import { StemmaError } from '../../base/errors.ts';
 import { notRunning, readServerFile, readToken, type ServerFile } from '../../client/discovery.ts';
 import { StemmaClient } from '../../client/stemma-client.ts';
 import type { CliContext } from '../context.ts';
-import { formatDuration } from '../durations.ts';
+import { formatDuration } from '../../words/durations.ts';
 import { exitCodes } from '../exit.ts';
 import { isAlive, waitFor } from '../server-process.ts';
-import { plainLine } from '../text.ts';
+import { plainLine } from '../../words/text.ts';
 import type { Options, Registrar } from '../verb.ts';
 
 /** `stemma down`, `status` and `open`. */

@@ -3,8 +3,8 @@ import type { Session } from '../../contract/session.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { type Cell, printPage } from '../table.ts';
-import { clip, plainLine } from '../text.ts';
-import { shortId } from '../tree-words.ts';
+import { clip, plainLine } from '../../words/text.ts';
+import { shortId } from '../../words/tree-words.ts';
 import {
   defined,
   numberOf,

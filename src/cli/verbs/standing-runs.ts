@@ -5,7 +5,7 @@ import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { reportEnd, showLive } from '../live-view.ts';
 import { sayStepsOf, stepsAgain } from '../steps-again.ts';
-import { plainLine } from '../text.ts';
+import { plainLine } from '../../words/text.ts';
 import { type Options, type Registrar, requiredText } from '../verb.ts';
 
 /** `stemma rerun RUN --from PLACE` and `stemma resume RUN`: a run that stands still goes on. */

@@ -5,7 +5,7 @@ import { exitCodes } from '../exit.ts';
 import type { RunningServer } from '../ports.ts';
 import { differenceCounts, differenceLines } from '../schedule-words.ts';
 import { announceReady, startOptions, withStartOptions } from '../start-options.ts';
-import { plainLine } from '../text.ts';
+import { plainLine } from '../../words/text.ts';
 import type { Options, Registrar } from '../verb.ts';
 
 /** `stemma up`: a server in the foreground, or with `--daemon` in a process of its own. */

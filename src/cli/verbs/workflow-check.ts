@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { findConfigFile } from '../config-file.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
-import { plainBlock } from '../text.ts';
+import { plainBlock } from '../../words/text.ts';
 import { type Options, type Registrar, textOf } from '../verb.ts';
 import { describeProblems } from '../yaml-file.ts';
 

@@ -6,14 +6,14 @@ import type { Run } from '../../contract/run.ts';
 import type { Workflow } from '../../contract/workflow.ts';
 import { withPlaces } from '../config-file.ts';
 import type { CliContext } from '../context.ts';
-import { formatDuration } from '../durations.ts';
+import { formatDuration } from '../../words/durations.ts';
 import { exitCodes } from '../exit.ts';
 import { reportEnd, showLive } from '../live-view.ts';
 import { isWorkflowText, readRunnable } from '../runnable-file.ts';
 import { doneWords, runCell } from '../schedule-words.ts';
 import { sayStepsOf } from '../steps-again.ts';
 import { type Cell, printPage } from '../table.ts';
-import { plainLine } from '../text.ts';
+import { plainLine } from '../../words/text.ts';
 import {
   defined,
   numberOf,

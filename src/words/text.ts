@@ -1,5 +1,3 @@
-import { stripVTControlCharacters } from 'node:util';
-
 /**
  * What an agent wrote, made safe for a terminal and fit for one line.
  *
@@ -104,18 +102,19 @@ function* graphemesOf(text: string): Generator<string> {
   }
 }
 
-// Device control, privacy message, application and start-of-string sequences carry a payload up to their terminator;
-// the function of Node knows CSI and OSC only, and leaves such a payload standing as text.
+// Device control, privacy message, application and start-of-string sequences carry a payload up to their terminator.
 // oxlint-disable-next-line no-control-regex -- controls are what this is about
 const payloadSequences = /(?:\x1b[P^_X]|[\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)/g;
 // oxlint-disable-next-line no-control-regex -- as above
 const operatingSystemCommands = /(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)/g;
+// oxlint-disable-next-line no-control-regex -- as above
+const otherSequences = /(?:\x1b\[|\x9b)[0-?]*[ -/]*(?:[@-~]|$)|\x1b[ -/]*[0-~]/g;
 const bidiControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-const otherControls = /[\p{Cc}\u2028\u2029\ufeff]/gu;
+const otherControls = /[\p{Cc}\u2028\u2029\ufeff\u{e0000}-\u{e007f}]/gu;
 
 function withoutControls(text: string): string {
   const visible = text.replace(payloadSequences, '').replace(operatingSystemCommands, '');
-  return stripVTControlCharacters(visible).replace(bidiControls, '').replace(otherControls, ' ');
+  return visible.replace(otherSequences, '').replace(bidiControls, '').replace(otherControls, ' ');
 }
 
 function columnsOfGrapheme(grapheme: string): number {

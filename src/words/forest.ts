@@ -50,6 +50,7 @@ interface Index {
 // Recursive: the server bounds the depth of a tree (1,000).
 function grow(index: Index, parentId: string | null): TreeNode[] {
   const siblings = index.children.get(parentId) ?? [];
+  const attempts = attemptsAmong(siblings);
   return siblings.map((execution) => {
     const children = grow(index, execution.id);
     return {
@@ -58,18 +59,27 @@ function grow(index: Index, parentId: string | null): TreeNode[] {
       owes: index.owes.get(execution.id) ?? [],
       handles: index.handles.get(execution.id) ?? [],
       steps: index.steps.get(execution.id) ?? [],
-      isRetried: siblings.some((other) => other !== execution && isSameThing(other, execution)),
+      isRetried: (attempts.get(thingOf(execution))?.size ?? 0) > 1,
       size: children.reduce((sum, child) => sum + child.size, 1),
     };
   });
 }
 
-function isSameThing(left: Execution, right: Execution): boolean {
-  return (
-    left.kind === right.kind &&
-    (left.key ?? left.name) === (right.key ?? right.name) &&
-    left.attempt !== right.attempt
-  );
+/** The numbers of the attempts at each thing. */
+function attemptsAmong(siblings: readonly Execution[]): Map<string, Set<number>> {
+  const attempts = new Map<string, Set<number>>();
+  for (const execution of siblings) {
+    const thing = thingOf(execution);
+    const numbers = attempts.get(thing);
+    if (numbers) numbers.add(execution.attempt);
+    else attempts.set(thing, new Set([execution.attempt]));
+  }
+  return attempts;
+}
+
+/** What an execution is an attempt at, among its siblings. */
+function thingOf({ kind, key, name }: Execution): string {
+  return `${kind} ${key ?? name}`;
 }
 
 function append<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
