@@ -7,3 +7,8 @@ export const kills = said === 'all' ? 20 : Number(said);
 export function repeated(values: readonly number[], count = kills): number[] {
   return Array.from({ length: count }, (_, index) => values[index % values.length] ?? 1);
 }
+
+/** Half as many, at least one: for windows that share their kills with a neighbour. */
+export function halved(values: readonly number[]): number[] {
+  return repeated(values, Math.ceil(kills / 2));
+}
