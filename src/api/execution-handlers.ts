@@ -27,9 +27,9 @@ export function executionHandlers({ ports }: HandlerContext): HandlersOf<Names> 
     query: async ({ body, call }) => valueOf(await executions.query(await withSession(ports, body), call)),
     listExecutions: async ({ query }) => queries.executions(await listFilter(ports, query)),
     getExecution: async ({ parameter, call }) => read(await findReadable(ports, parameter, call.caller)),
-    getTree: async ({ parameter, call }) => {
+    getTree: async ({ parameter, query, call }) => {
       const id = await findReadable(ports, parameter, call.caller);
-      return present(await queries.tree(id), id);
+      return present(await queries.tree(id, { brief: query.brief === 'true' }), id);
     },
     waitExecution: async ({ parameter, query, call, signal }) => {
       const id = await findReadable(ports, parameter, call.caller);

@@ -111,8 +111,8 @@ export interface IdempotencyRef {
 export interface Queries {
   executions(filter: ListQuery): Promise<Page<Execution>>;
   execution(id: ExecutionId): Promise<Execution | undefined>;
-  /** The whole tree to which the execution belongs. */
-  tree(id: ExecutionId): Promise<TreeView | undefined>;
+  /** The whole tree to which the execution belongs; `brief`: of results and errors only their beginnings. */
+  tree(id: ExecutionId, options?: { readonly brief: boolean }): Promise<TreeView | undefined>;
   /** Live roots; those that wait for input first, then the oldest. */
   monitor(filter: ListQuery): Promise<Page<MonitorRow>>;
   notices(filter: ListQuery): Promise<Page<Notice>>;

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import type { TokenSigner } from '../base/tokens.ts';
 import type { AgentProfileInput } from '../contract/config-file.ts';
+import type { Activity } from './activity.ts';
 import type { AgentProfile, Driver } from '../drivers/port.ts';
 import type { Launcher } from '../launching/launcher.ts';
 import type { WorkflowLaunches } from '../launching/workflow-launches.ts';
@@ -26,6 +27,7 @@ export interface ApplicationContext {
   readonly views: Views;
   readonly records: Records;
   readonly eventLog: EventLog;
+  readonly activity: Activity;
   readonly sessions: Sessions;
   readonly launcher: Launcher;
   readonly workflowLaunches: WorkflowLaunches;

@@ -5,12 +5,14 @@ import { VirtualClock } from '../base/virtual-clock.ts';
 import { launch } from '../ledger/launch.ts';
 import { settle } from '../ledger/settle.ts';
 import { MemoryStore } from '../store/memory/store.ts';
+import { createActivity } from './activity.ts';
 import { createMonitor } from './monitor.ts';
 
 test('what holds a root is said, however much of its tree is closed', async () => {
   const clock = new VirtualClock(1_000);
   const ids = new Ids(() => clock.now(), Math.random);
   const store = new MemoryStore({ clock });
+  const activity = createActivity(store, clock);
   const register = async (name: string, parent?: ExecutionId): Promise<ExecutionId> => {
     const id = ids.make('execution');
     const caller =
@@ -28,7 +30,12 @@ test('what holds a root is said, however much of its tree is closed', async () =
     await store.decide(() => settle({ now: clock.now(), id, noticeId, ending }));
   }
   const last = await register('last', root);
-  const { items } = await createMonitor({ views: store.views, store, clock, limits: undefined })({});
+  const { items } = await createMonitor({ views: store.views, store, clock, limits: undefined, activity })(
+    {},
+  );
+  activity.stop();
   expect(items.map((item) => [item.id, item.open.executions])).toEqual([[root, 1]]);
+  // Three events of each that ended, and one of each that did not: all within the present minute.
+  expect(items[0]?.activity?.at(-1)).toBeGreaterThan(501);
   expect(items[0]?.holding.map(({ executionId }) => executionId)).toContain(last);
 });

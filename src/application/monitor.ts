@@ -8,7 +8,7 @@ import type { Tree } from '../store/views.ts';
 import type { ApplicationContext } from './context.ts';
 import { withLimits } from './limits.ts';
 import { asksForOthers, chosen, paging } from './list-filters.ts';
-import { toMonitorRow } from './wire.ts';
+import { type RootFacts, toMonitorRow } from './wire.ts';
 
 /** How much of what is open in each tree is looked at to say what holds it. */
 const monitorDepth = 500;
@@ -24,9 +24,9 @@ const emptyTree: Tree = {
 
 /** What runs now, each root with what holds it: what is closed in its tree costs nothing, however much that is. */
 export function createMonitor(
-  context: Pick<ApplicationContext, 'views' | 'store' | 'clock' | 'limits'>,
+  context: Pick<ApplicationContext, 'views' | 'store' | 'clock' | 'limits' | 'activity'>,
 ): Queries['monitor'] {
-  const { views, store, clock } = context;
+  const { views, clock } = context;
   return async (filter) => {
     const { cursor, limit } = paging(filter, 'execution');
     const fits = monitorFilter(filter);
@@ -38,9 +38,8 @@ export function createMonitor(
       shown.map(async (live) => {
         const open = (await views.openTree(live.root.id, { limit: monitorDepth })) ?? emptyTree;
         const limited = await withLimits(context, open);
-        const { runsIn } = live.root;
-        const session = runsIn === null ? undefined : await store.read(() => ask('session', runsIn));
-        return toMonitorRow(live, limited, session, clock.now());
+        const facts = await factsOf(context, live.root);
+        return toMonitorRow(live, limited, facts, clock.now());
       }),
     );
     return {
@@ -48,6 +47,18 @@ export function createMonitor(
       ...(next === undefined ? {} : { nextCursor: next }),
     };
   };
+}
+
+/** What is known of a root beside its tree. */
+async function factsOf(
+  { store, activity }: Pick<ApplicationContext, 'store' | 'activity'>,
+  { id, runsIn, runId }: Execution,
+): Promise<RootFacts> {
+  const session = runsIn === null ? undefined : await store.read(() => ask('session', runsIn));
+  const run = runId === null ? undefined : await store.read(() => ask('run', runId));
+  const scheduleId = run?.scheduleId ?? null;
+  const schedule = scheduleId === null ? undefined : await store.read(() => ask('schedule', scheduleId));
+  return { session, schedule, activity: activity.of(id) };
 }
 
 /** Which live roots are asked for; undefined: all. */

@@ -14,7 +14,7 @@ import { heldBackOf, withLimits } from './limits.ts';
 import { createMonitor } from './monitor.ts';
 import { createRunQueries } from './run-queries.ts';
 import { unseenIn } from './unseen.ts';
-import { toExecution, toNotice, toSession, toTree } from './wire.ts';
+import { briefly, toExecution, toNotice, toSession, toTree } from './wire.ts';
 import { stepsOfTree } from './tree-steps.ts';
 
 /** Most executions that one answer shows of a tree. */
@@ -58,7 +58,7 @@ export function createQueries(context: ApplicationContext): Queries {
       const row = await execution(id);
       return row ? toExecution(row) : undefined;
     },
-    async tree(id) {
+    async tree(id, options) {
       const row = await execution(id);
       const root = row ? await execution(row.rootId) : undefined;
       const rows = root ? await views.tree(root.id, { limit: largestTree }) : undefined;
@@ -75,6 +75,8 @@ export function createQueries(context: ApplicationContext): Queries {
       const steps = await stepsOfTree(context, rows.executions);
       return {
         ...tree,
+        ...(options?.brief ? { executions: tree.executions.map(briefly) } : {}),
+        ...(rows.isCut ? { isCut: true } : {}),
         ...(steps.length === 0 ? {} : { steps }),
         ...(unseen.length === 0 ? {} : { unseen }),
       };

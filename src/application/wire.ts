@@ -9,6 +9,7 @@ import { holding } from '../ledger/holding.ts';
 import type { Notice } from '../ledger/notice.ts';
 import { waitingFor } from '../ledger/limit.ts';
 import type { Limit, Session } from '../ledger/session.ts';
+import type { Schedule } from '../ledger/schedule.ts';
 import type { StoredEvent } from '../ledger/store.ts';
 import type { LiveRoot, Tree } from '../store/views.ts';
 
@@ -56,6 +57,10 @@ export function toExecution(row: Execution): wire.Execution {
       outcome: row.outcome,
       outcomeCode: row.outcomeCode,
       correlationId: row.correlationId,
+      cancelledBy: row.cancelledBy,
+      runId: row.runId,
+      runIndex: row.runIndex,
+      deadlineAt: row.closed ? null : at(row.deadlineAt),
       startedAt: at(row.startedAt),
       endedAt: at(row.endedAt),
       closedAt: at(row.closedAt),
@@ -67,6 +72,26 @@ export function toExecution(row: Execution): wire.Execution {
       budget: row.budget,
     }),
   };
+}
+
+/** How much of a result or of an error's message a brief tree has; characters. */
+const briefChars = 200;
+
+/** An execution with the beginnings of its result and of its error: a tree of many is not many answers. */
+export function briefly(execution: wire.Execution): wire.Execution {
+  const { result = '', error } = execution;
+  if (result.length <= briefChars && (error?.message.length ?? 0) <= briefChars) return execution;
+  return {
+    ...execution,
+    resultCut: true,
+    ...(result === '' ? {} : { result: beginning(result) }),
+    ...(error ? { error: { ...error, message: beginning(error.message) } } : {}),
+  };
+}
+
+// Never half of a character.
+function beginning(text: string): string {
+  return text.slice(0, briefChars).replace(/[\ud800-\udbff]$/, '');
 }
 
 /** `person anna`, `deadline`: how an actor is shown. */
@@ -144,11 +169,19 @@ function resultsWait({ notices, limits, heldBack }: LimitedTree): Waiting | null
   return held ? { for: 'slot', ...held } : null;
 }
 
+/** What is known of a live root beside its tree. */
+export interface RootFacts {
+  readonly session: Session | undefined;
+  /** Whose occurrence its run is for. */
+  readonly schedule: Schedule | undefined;
+  readonly activity: readonly number[];
+}
+
 /** A live root in the list of the monitor. */
 export function toMonitorRow(
   live: LiveRoot,
   rows: LimitedTree,
-  session: Session | undefined,
+  { session, schedule, activity }: RootFacts,
   now: number,
 ): wire.MonitorRow {
   const { root } = live;
@@ -165,6 +198,11 @@ export function toMonitorRow(
     open: { executions: live.openExecutions, notices: live.openNotices },
     holding: holdingOf(rows, now),
     ...present({
+      project: root.project,
+      runId: root.runId,
+      schedule: schedule && `${schedule.project}/${schedule.name}`,
+      labels: schedule && [...schedule.definition.labels],
+      activity: [...activity],
       sessionId: root.runsIn,
       agent: session?.agent,
       waiting: toWaiting(waiting),

@@ -82,12 +82,20 @@ export const execution = z
     outcome: outcome.optional(),
     outcomeCode: z.string().optional(),
     correlationId: z.string().optional(),
+    cancelledBy: z.string().optional().meta({ description: 'The session whose stop ends it.' }),
+    runId: z.string().optional().meta({ description: 'The run that sent it.' }),
+    runIndex: z.number().optional().meta({ description: 'Its place in the run.' }),
+    deadlineAt: instant.optional().meta({ description: 'When its time is up, as its clock runs now.' }),
     createdAt: instant,
     startedAt: instant.optional(),
     endedAt: instant.optional(),
     closedAt: instant.optional(),
     error: z.object({ code: z.string(), message: z.string() }).optional(),
     result: z.string().optional(),
+    resultCut: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Of a brief tree: this is its beginning; GET /executions/:id has all of it.' }),
     cancelReason: z
       .string()
       .optional()
@@ -149,6 +157,10 @@ export const treeView = z
     executions: z.array(execution),
     notices: z.array(notice),
     holding: z.array(holding),
+    isCut: z
+      .boolean()
+      .optional()
+      .meta({ description: 'There are more than 10,000 executions: the newest are not here.' }),
     steps: z.array(treeStep).optional().meta({
       description:
         'Of its workflows: the steps that wait, that are tried again later, and that were skipped. What runs or ran is an execution.',
@@ -178,6 +190,10 @@ export const monitorRow = z
     id: z.string(),
     name: z.string(),
     kind: z.enum(executionKinds),
+    project: z.string().optional(),
+    runId: z.string().optional().meta({ description: 'The run that sent it.' }),
+    schedule: z.string().optional().meta({ description: 'project/name, where a schedule began its run.' }),
+    labels: z.array(z.string()).optional().meta({ description: 'Those of its schedule.' }),
     sessionId: z.string().optional(),
     agent: z.string().optional(),
     state: executionState,
@@ -189,6 +205,10 @@ export const monitorRow = z
     costUsd: z.number().optional().meta({ description: 'The same as spent.usd.' }),
     spent: usage.optional().meta({ description: 'What was used at and below it.' }),
     budget: budget.optional(),
+    activity: z.array(z.number()).optional().meta({
+      description:
+        'Events of its tree in each of the last 30 minutes, the present one last; what was before the server started is not counted.',
+    }),
   })
   .meta({ id: 'MonitorRow', description: 'A live root.' });
 /** A live root, with what holds it. */

@@ -106,6 +106,13 @@ export const answerBody = z
   });
 export type AnswerBody = z.infer<typeof answerBody>;
 
+export const treeQuery = z.strictObject({
+  brief: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: 'Of each result and error only its beginning.' }),
+});
+
 export const reasonBody = z.strictObject({ reason: textOf(2_000, 1) }).meta({ id: 'ReasonBody' });
 export const optionalReasonBody = z
   .strictObject({ reason: textOf(2_000).optional() })

@@ -68,6 +68,7 @@ const executionRoutes = {
     path: at('/executions/:id/tree'),
     summary: 'The whole tree, and what holds it open',
     also: ['execution'],
+    query: requests.treeQuery,
     answer: treeView,
   },
   waitExecution: {

@@ -8,6 +8,7 @@ import { createAccess, createIdempotency } from '../application/access.ts';
 import { createExecutionCommands, createNoticeCommands } from '../application/commands.ts';
 import { usageTold } from '../application/budgets.ts';
 import type { AgentDirectory, ApplicationContext, ReviewKind } from '../application/context.ts';
+import { createActivity } from '../application/activity.ts';
 import { createFeed } from '../application/feed.ts';
 import { createNotifications } from '../application/notifications.ts';
 import { createIdResolution, createQueries } from '../application/queries.ts';
@@ -179,6 +180,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const steps = new Steps(runs);
   const notifier = createNotifier({ ...parts, random });
   const launcher = new Launcher({ store, clock, ids, node, sessions, tells });
+  const activity = createActivity(store, clock);
   const context: ApplicationContext = {
     clock,
     ids,
@@ -200,6 +202,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     recordPlaces: runRecords,
     stepTexts: runs.steps.texts,
     limits: parts.limits,
+    activity,
     defaultCwd: process.cwd(),
   };
   const { notify } = parts;
@@ -274,6 +277,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await transcript.flush();
       commits.stop();
       feed.stop();
+      activity.stop();
     },
   };
 }
