@@ -1,0 +1,36 @@
+/** The zone of whoever looks. */
+export function personZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** An instant (RFC 3339) as people of a zone write it, to the minute, with the day of the week. */
+export function instantIn(instant: string, zone: string): string {
+  let format = formats.get(zone);
+  if (!format) {
+    format = new Intl.DateTimeFormat(undefined, {
+      weekday: 'short',
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      timeZone: zone,
+    });
+    formats.set(zone, format);
+  }
+  return format.format(new Date(instant));
+}
+
+/** The text of a `datetime-local` field for an instant in milliseconds, in the zone of whoever looks. */
+export function fieldText(ms: number): string {
+  const at = new Date(ms);
+  return new Date(ms - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** The instant (RFC 3339) that a `datetime-local` field says, in the zone of whoever looks; undefined when it says none. */
+export function instantOfField(text: string): string | undefined {
+  const ms = Date.parse(text);
+  return text === '' || Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
+}
