@@ -8,12 +8,15 @@ const answerMs = 30_000;
 export class AskError extends Error {
   readonly status: number;
   readonly code: string;
+  /** What the problem says besides: of wrong input its `issues`. */
+  readonly data: Readonly<Record<string, unknown>>;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, data: Readonly<Record<string, unknown>> = {}) {
     super(message);
     this.name = 'AskError';
     this.status = status;
     this.code = code;
+    this.data = data;
   }
 }
 
@@ -61,6 +64,6 @@ async function send<T>(path: string, init: RequestInit): Promise<T> {
   if (Number.isFinite(date)) skewMs = date - Date.now();
   const answer: unknown = await response.json().catch(() => undefined);
   if (response.ok) return answer as T;
-  const { code = 'INTERNAL', detail, title } = (answer ?? {}) as Partial<Problem>;
-  throw new AskError(response.status, code, detail ?? title ?? `HTTP ${response.status}`);
+  const { code = 'INTERNAL', detail, title, data } = (answer ?? {}) as Partial<Problem>;
+  throw new AskError(response.status, code, detail ?? title ?? `HTTP ${response.status}`, data);
 }

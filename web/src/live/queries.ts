@@ -6,7 +6,8 @@ import type { MonitorAnswer } from '../../../src/contract/requests.ts';
 import type { Run } from '../../../src/contract/run.ts';
 import type { NextAnswer, Occurrence, Schedule } from '../../../src/contract/schedule.ts';
 import type { AgentView, Session } from '../../../src/contract/session.ts';
-import type { WorkflowView } from '../../../src/contract/workflow.ts';
+import type { StepAttemptView } from '../../../src/contract/step-attempt.ts';
+import type { Workflow, WorkflowView } from '../../../src/contract/workflow.ts';
 import { ask } from './ask.ts';
 
 /* What the page reads of the server, each with the events that may change it. */
@@ -146,6 +147,47 @@ export const occurrencesQuery = (name: string, filters: Filters = {}) =>
       ),
     placeholderData: keepPreviousData,
     meta: { touchedBy: isOfSchedules },
+  });
+
+/** The runs of a schedule, newest first. */
+export const scheduleRunsQuery = (name: string, filters: Filters = {}) =>
+  queryOptions({
+    queryKey: ['scheduleRuns', name, filters],
+    queryFn: ({ signal }) =>
+      ask<Page<Run>>(`/schedules/${encodeURIComponent(name)}/runs${queryText(filters)}`, signal),
+    placeholderData: keepPreviousData,
+    meta: { touchedBy: isOfSchedules },
+  });
+
+/** The workflow files of the server. */
+export const workflowsQuery = () =>
+  queryOptions({
+    queryKey: ['workflows'],
+    queryFn: ({ signal }) => ask<Page<Workflow>>(`/workflows${queryText({ limit: 500 })}`, signal),
+    // Files change without an event: they are read again whenever something is opened.
+    staleTime: 5_000,
+    meta: { touchedBy: isOf('run.') },
+  });
+
+/** The runs of a workflow with their steps and evaluations, newest first. */
+export const workflowRunsQuery = (name: string, filters: Filters = {}) =>
+  queryOptions({
+    queryKey: ['workflowRuns', name, filters],
+    queryFn: ({ signal }) =>
+      ask<Page<Run>>(`/workflows/${encodeURIComponent(name)}/runs${queryText(filters)}`, signal),
+    placeholderData: keepPreviousData,
+    meta: {
+      touchedBy: ({ type }) =>
+        ['run.', 'graph.', 'step.', 'execution.'].some((prefix) => type.startsWith(prefix)),
+    },
+  });
+
+/** All that is known of one attempt of a step. `rootId`: whose events concern it; undefined: those of all. */
+export const attemptQuery = (id: string, rootId?: string) =>
+  queryOptions({
+    queryKey: ['attempt', id],
+    queryFn: ({ signal }) => ask<StepAttemptView>(`/executions/${encodeURIComponent(id)}/attempt`, signal),
+    meta: { touchedBy: (event) => event.rootId !== undefined && event.rootId === (rootId ?? event.rootId) },
   });
 
 /** The agents that there are; `check`: also what a look at each program found, which takes seconds. */

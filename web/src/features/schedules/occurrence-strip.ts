@@ -81,7 +81,12 @@ function lookOf(
 
 /** How an occurrence came about, where it was not by the clock: ` (triggered)`. */
 function byWords({ trigger }: Pick<Occurrence, 'trigger'>): string {
-  const by = { time: '', manual: ' (triggered)', backfill: ' (backfill)', after: ' (after another schedule)' };
+  const by = {
+    time: '',
+    manual: ' (triggered)',
+    backfill: ' (backfill)',
+    after: ' (after another schedule)',
+  };
   return by[trigger];
 }
 

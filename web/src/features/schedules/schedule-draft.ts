@@ -1,5 +1,5 @@
 import type { WireDefinition } from '../../../../src/contract/schedule.ts';
-import type { Issue } from '../../../../src/contract/issues.ts';
+import type { InputIssue } from '../../../../src/contract/issues.ts';
 import { spanWords } from './schedule-words.ts';
 
 /** How a schedule says when. */
@@ -65,10 +65,21 @@ export function draftOf(definition: WireDefinition): ScheduleDraft {
 
 /** The whole schedule as it is sent: what was edited, and the rest as `before` says it. */
 export function sentOf(draft: ScheduleDraft, before: WireDefinition | undefined): Record<string, unknown> {
-  const { cron: _cron, every: _every, at: _at, after, messages, workflow, onlyIf: _onlyIf, ...rest } =
-    before ?? {};
+  const {
+    cron: _cron,
+    every: _every,
+    at: _at,
+    after,
+    messages,
+    workflow,
+    onlyIf: _onlyIf,
+    ...rest
+  } = before ?? {};
   const { kind, when } = draft;
-  const labels = draft.labels.split(',').map((label) => label.trim()).filter((label) => label !== '');
+  const labels = draft.labels
+    .split(',')
+    .map((label) => label.trim())
+    .filter((label) => label !== '');
   return {
     ...rest,
     [kind]: kind === 'after' ? { ...after, schedule: when.trim() } : when.trim(),
@@ -87,7 +98,10 @@ export function sentOf(draft: ScheduleDraft, before: WireDefinition | undefined)
 
 // Who changes a text keeps what was said of that message beside it.
 function sentMessages(texts: readonly string[], before: NonNullable<WireDefinition['messages']>): unknown[] {
-  return texts.map((text, index) => ({ ...(before.find((one) => one.text === text) ?? before[index]), text }));
+  return texts.map((text, index) => ({
+    ...(before.find((one) => one.text === text) ?? before[index]),
+    text,
+  }));
 }
 
 /** One key whose value would be another one, both as people read them. */
@@ -119,8 +133,10 @@ function valueWords(key: string, value: unknown): string {
 }
 
 /** What is wrong with a field: of `messages` also what is wrong with one of them. */
-export function issuesAt(issues: readonly Issue[], ...paths: readonly string[]): string[] {
-  const isAt = ({ path }: Issue): boolean =>
+export function issuesAt(issues: readonly InputIssue[], ...paths: readonly string[]): string[] {
+  const isAt = ({ path }: InputIssue): boolean =>
     paths.some((one) => path === one || path.startsWith(`${one}.`) || path.startsWith(`${one}[`));
-  return issues.filter(isAt).map(({ path, message }) => (paths.includes(path) ? message : `${path}: ${message}`));
+  return issues
+    .filter(isAt)
+    .map(({ path, message }) => (paths.includes(path) ? message : `${path}: ${message}`));
 }

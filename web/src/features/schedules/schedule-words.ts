@@ -32,7 +32,8 @@ export function spanWords(ms: number): string {
 
 /** What a schedule does, in one line: its workflow, or its first message. */
 export function workWords({ workflow, messages = [] }: WireDefinition): string {
-  if (workflow) return `workflow ${workflow.name}${workflow.group === undefined ? '' : ` (${workflow.group})`}`;
+  if (workflow)
+    return `workflow ${workflow.name}${workflow.group === undefined ? '' : ` (${workflow.group})`}`;
   const [first] = messages;
   const more = messages.length > 1 ? ` and ${messages.length - 1} more` : '';
   return `${plainLine(first?.text ?? '', 120)}${more}`;
