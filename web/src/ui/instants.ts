@@ -1,24 +1,29 @@
+import { serverNow } from '../live/clock.ts';
+
 /** The zone of whoever looks. */
 export function personZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
+/** What is further away than this is told with its year; milliseconds. */
+const nearMs = 180 * 86_400_000;
 
-/** An instant (RFC 3339) as people of a zone write it, to the minute, with the day of the week. */
-export function instantIn(instant: string, zone: string): string {
-  let format = formats.get(zone);
+/** An instant (RFC 3339) as people of a zone write it, to the minute; the year only where it is far from `now`. */
+export function instantIn(instant: string, zone: string, now = serverNow()): string {
+  const isFar = Math.abs(Date.parse(instant) - now) > nearMs;
+  const key = `${zone} ${isFar}`;
+  let format = formats.get(key);
   if (!format) {
     format = new Intl.DateTimeFormat(undefined, {
-      weekday: 'short',
+      ...(isFar ? { year: 'numeric' } : { weekday: 'short' }),
       day: 'numeric',
       month: 'short',
-      year: 'numeric',
       hour: '2-digit',
       minute: '2-digit',
       timeZone: zone,
     });
-    formats.set(zone, format);
+    formats.set(key, format);
   }
   return format.format(new Date(instant));
 }
