@@ -44,7 +44,7 @@ import { stepTexts } from '../runs/step-texts.ts';
 import { Steps } from '../runs/steps.ts';
 import type { NotificationWake } from '../runs/wake-handler.ts';
 import { wakeHandler } from '../runs/wake-handler.ts';
-import type { SqliteStore } from '../store/sqlite/store.ts';
+import type { WholeStore } from '../store/whole-store.ts';
 import type { TerminalOrder } from '../terminal/terminal-order.ts';
 import { TmuxTerminals } from '../terminal/tmux-terminals.ts';
 import { Sessions } from '../turns/sessions.ts';
@@ -66,7 +66,7 @@ import { createScheduling } from './scheduling.ts';
 export interface AppParts {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly store: SqliteStore;
+  readonly store: WholeStore;
   readonly secret: Buffer;
   readonly agents: AgentDirectory;
   readonly drivers: readonly Driver[];

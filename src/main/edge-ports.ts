@@ -2,7 +2,7 @@ import type { Agents, Health } from '../api/ports.ts';
 import type { AgentDirectory, ListedAgent } from '../application/context.ts';
 import type { Clock } from '../base/clock.ts';
 import type { AgentCheck, AgentView } from '../contract/session.ts';
-import type { SqliteStore } from '../store/sqlite/store.ts';
+import type { WholeStore } from '../store/whole-store.ts';
 import { shownAgent } from './agent-view.ts';
 import { lookAtAgent } from './look-at-agent.ts';
 
@@ -53,7 +53,7 @@ class Looks {
 /** Health of the server, for probes and `/metrics`. */
 export function healthPorts(
   parts: { readonly version: string; readonly state: () => ServerState },
-  store: SqliteStore,
+  store: WholeStore,
 ): Health {
   let commits = 0;
   let events = 0;

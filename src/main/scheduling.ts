@@ -8,13 +8,13 @@ import type { CommandRunner, TextSources } from '../runs/ports.ts';
 import { ClockWatch } from '../schedules/clock-watch.ts';
 import type { ScheduleWake } from '../schedules/schedules.ts';
 import { Schedules } from '../schedules/schedules.ts';
-import type { SqliteStore } from '../store/sqlite/store.ts';
+import type { WholeStore } from '../store/whole-store.ts';
 import { lookAgain } from '../wakeups/look-again.ts';
 import type { NotifySettings } from './notifications.ts';
 
 /** What schedules are made of. */
 export interface SchedulingParts extends ApplicationContext {
-  readonly store: SqliteStore;
+  readonly store: WholeStore;
   readonly commands: CommandRunner;
   readonly texts: TextSources;
   readonly owner: Owner;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
-import type { WholeStore } from '../../src/store/conformance/adapters.ts';
+import type { WholeStore } from '../../src/store/whole-store.ts';
 import { sortedDump, sqliteAdapters } from '../../src/store/conformance/adapters.ts';
 import { ruleOf } from './calls.ts';
 import type { Done } from './model.ts';

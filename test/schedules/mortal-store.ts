@@ -1,4 +1,4 @@
-import type { WholeStore } from '../../src/store/conformance/adapters.ts';
+import type { WholeStore } from '../../src/store/whole-store.ts';
 
 /** How long a process still lives: so many decisions, the last of which is committed or not. */
 export interface Death {

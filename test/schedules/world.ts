@@ -18,7 +18,7 @@ import type { CommandEnd } from '../../src/runs/ports.ts';
 import type { Changed } from '../../src/schedules/change.ts';
 import type { SchedulesContext } from '../../src/schedules/ports.ts';
 import { Schedules } from '../../src/schedules/schedules.ts';
-import type { WholeStore } from '../../src/store/conformance/adapters.ts';
+import type { WholeStore } from '../../src/store/whole-store.ts';
 import type { WakeRow } from '../../src/wakeups/rows.ts';
 
 export const minute = 60_000;

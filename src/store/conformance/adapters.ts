@@ -2,25 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import type { Committed, LedgerStore } from '../../ledger/store.ts';
-import type { WakeRow, WakeRows } from '../../wakeups/rows.ts';
 import type { MemorySnapshot } from '../memory/state.ts';
 import { MemoryStore } from '../memory/store.ts';
-import type { Records } from '../records.ts';
 import { hasNodeSqlite } from '../sqlite/driver.ts';
 import { openSqliteStore } from '../sqlite/store.ts';
-import type { EventLog, RecoveryViews, Views } from '../views.ts';
+import type { WholeStore } from '../whole-store.ts';
 import { dumpOf } from './dump.ts';
-
-/** Everything that a store of this folder offers. */
-export interface WholeStore extends Omit<LedgerStore, 'onCommit'>, Omit<WakeRows, 'onCommit'> {
-  onCommit(listener: (committed: Committed & { readonly wakes: readonly WakeRow[] }) => void): () => void;
-  readonly databaseId: string;
-  readonly views: Views;
-  readonly recovery: RecoveryViews;
-  readonly events: EventLog;
-  readonly records: Records;
-}
 
 /** The rows of the ledger, each list in the order of its keys, so that two stores can be compared. */
 export type Dump = Pick<

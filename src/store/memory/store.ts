@@ -5,11 +5,12 @@ import type { Rule } from '../../ledger/decision.ts';
 import type { LedgerEvent, Wake } from '../../ledger/effects.ts';
 import type { Asking, Question } from '../../ledger/questions.ts';
 import { answerAll } from '../../ledger/questions.ts';
-import type { Committed, Decided, LedgerStore, StoredEvent } from '../../ledger/store.ts';
-import type { FinishedWake, WakeRow, WakeRows } from '../../wakeups/rows.ts';
+import type { Decided, StoredEvent } from '../../ledger/store.ts';
+import type { FinishedWake, WakeRow } from '../../wakeups/rows.ts';
 import { applyEffects, mergeWakes } from '../apply.ts';
 import type { Records } from '../records.ts';
 import type { EventLog, RecoveryViews, Views } from '../views.ts';
+import type { CommittedRows, WholeStore } from '../whole-store.ts';
 import { answerFrom } from './answer.ts';
 import { memoryRecords } from './records.ts';
 import type { MemorySnapshot } from './state.ts';
@@ -24,17 +25,12 @@ export interface MemoryOptions {
   readonly databaseId?: string;
 }
 
-/** A commit as this store tells it: its wake-ups carry their revision. */
-interface CommittedRows extends Committed {
-  readonly wakes: readonly WakeRow[];
-}
-
 /**
  * The ledger in memory, for simulations and tests: decisions are committed one by one, in the order in which they came,
  * each in a microtask of its own. It holds to every constraint of the SQL schema and dies with its process, unless it is
  * restored from a snapshot.
  */
-export class MemoryStore implements LedgerStore, WakeRows {
+export class MemoryStore implements WholeStore {
   readonly databaseId: string;
   readonly views: Views;
   readonly recovery: RecoveryViews;

@@ -2,7 +2,8 @@ import type { ExecutionId, RunId, SessionId } from '../../base/ids.ts';
 import type { Execution } from '../../ledger/execution.ts';
 import type { RunRow } from '../../ledger/plan.ts';
 import type { TurnOwner } from '../../ledger/turn.ts';
-import type { Database, Param, Statement } from './driver.ts';
+import type { Param } from '../sql/connection.ts';
+import type { Database, Statement } from './driver.ts';
 
 /**
  * The statements that count and end. One statement a function. Those that change a deficit name the one they were

@@ -1,5 +1,6 @@
 import Database from 'libsql';
-import type { Cell, Ran, RawDatabase, RawStatement } from './raw-database.ts';
+import type { Cell } from '../sql/connection.ts';
+import type { Ran, RawDatabase, RawStatement } from './raw-database.ts';
 
 /**
  * libsql. Rows come as arrays (`raw`), which also leaves out the `_metadata` that it adds to objects; parameters go in

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
-import type { Cell, Ran, RawDatabase, RawStatement } from './raw-database.ts';
+import type { Cell } from '../sql/connection.ts';
+import type { Ran, RawDatabase, RawStatement } from './raw-database.ts';
 
 type Values = readonly (string | number | null)[];
 

@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Param } from '../sql/connection.ts';
+import { escapeText, unescapeText } from '../sql/text.ts';
 import { DatabaseError } from './database-error.ts';
-import type { Database, Param } from './driver.ts';
+import type { Database } from './driver.ts';
 import { countParameters, hasNodeSqlite, openDatabase } from './driver.ts';
-import { escapeText, unescapeText } from './text.ts';
 
 const libraries = hasNodeSqlite() ? (['libsql', 'node'] as const) : (['libsql'] as const);
 

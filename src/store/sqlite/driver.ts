@@ -1,27 +1,22 @@
 import { DatabaseError, toDatabaseError } from './database-error.ts';
-import type { Cell, Ran, RawDatabase, RawStatement } from './raw-database.ts';
-import { escapeText, parseDocument, unescapeText } from './text.ts';
-
-/** What may be bound. Numbers are safe integers: every number column is INTEGER. */
-export type Param = string | number | boolean | null;
+import type { Cell, Connection, Param, Query } from '../sql/connection.ts';
+import type { Dialect } from '../sql/dialect.ts';
+import { escapeText, parseDocument, unescapeText } from '../sql/text.ts';
+import { sqliteDialect } from './dialect.ts';
+import type { Ran, RawDatabase, RawStatement } from './raw-database.ts';
 
 /**
  * A prepared statement of the one connection. Every call throws `DatabaseError` and nothing else, and takes its array of
  * parameters over: it is not copied, and may be changed.
  */
-export interface Statement {
+export interface Statement extends Query {
   run(params: Param[]): Ran;
   /** Runs what must write exactly one row. Whether it did is checked as `Database.checkEach` says. */
   writeOne(params: Param[]): void;
-  /** The first row, or undefined. */
-  row(params: Param[]): Cell[] | undefined;
-  rows(params: Param[]): Cell[][];
-  /** The first column of the first row, which must be JSON, parsed. Undefined when there is no row. */
-  json(params: Param[]): unknown;
 }
 
 /** One SQLite connection, whichever library is behind it. Statements are prepared once and kept by who prepares them. */
-export interface Database {
+export interface Database extends Connection {
   readonly library: 'libsql' | 'node';
   readonly inTransaction: boolean;
   prepare(sql: string): Statement;
@@ -87,6 +82,7 @@ class Writes {
 }
 
 class GuardedDatabase implements Database {
+  readonly dialect: Dialect = sqliteDialect;
   readonly library: 'libsql' | 'node';
   readonly #raw: RawDatabase;
   readonly #writes: Writes;

@@ -1,5 +1,4 @@
-/** What a column may hold. */
-export type Cell = string | number | null;
+import type { Cell } from '../sql/connection.ts';
 
 /** How many rows a statement changed, and the place of the one inserted last. */
 export interface Ran {

@@ -4,13 +4,18 @@ import type { Rule } from '../../ledger/decision.ts';
 import type { LedgerEvent, Wake } from '../../ledger/effects.ts';
 import type { Asking } from '../../ledger/questions.ts';
 import { answerAll } from '../../ledger/questions.ts';
-import type { Committed, Decided, LedgerStore } from '../../ledger/store.ts';
-import type { FinishedWake, WakeRow, WakeRows } from '../../wakeups/rows.ts';
+import type { Decided } from '../../ledger/store.ts';
+import type { FinishedWake, WakeRow } from '../../wakeups/rows.ts';
 import { applyEffects, mergeWakes } from '../apply.ts';
 import { makeDatabaseId } from '../cursor.ts';
 import type { Records } from '../records.ts';
 import type { EventLog, RecoveryViews, Views } from '../views.ts';
-import { SqliteAnswers } from './answer.ts';
+import type { CommittedRows, WholeStore } from '../whole-store.ts';
+import { SqlAnswers } from '../sql/answer.ts';
+import { sqlRecords } from '../sql/records.ts';
+import { sqlRecoveryViews, sqlViews } from '../sql/views.ts';
+import type { WakeStatements } from '../sql/wake-statements.ts';
+import { wakeStatements } from '../sql/wake-statements.ts';
 import { largestLogPages } from './checkpoints.ts';
 import { DatabaseError, isEnvironmental, toStoreError } from './database-error.ts';
 import type { Database } from './driver.ts';
@@ -20,11 +25,7 @@ import { GroupCommit } from './group-commit.ts';
 import type { EventStatements } from './event-statements.ts';
 import { eventStatements } from './event-statements.ts';
 import { migrate } from './migrate.ts';
-import { sqliteRecords } from './records.ts';
 import { SqliteTables } from './tables.ts';
-import { sqliteEventLog, sqliteRecoveryViews, sqliteViews } from './views.ts';
-import type { WakeStatements } from './wake-statements.ts';
-import { wakeStatements } from './wake-statements.ts';
 
 /** How to open the one database of a data directory. */
 export interface SqliteOptions {
@@ -35,11 +36,6 @@ export interface SqliteOptions {
   readonly random: () => number;
   /** Forces a library; else `STEMMA_SQLITE`, else what this Node has. */
   readonly library?: 'libsql' | 'node' | undefined;
-}
-
-/** A commit as this store tells it: its wake-ups carry their revision. */
-export interface CommittedRows extends Committed {
-  readonly wakes: readonly WakeRow[];
 }
 
 /** Memory that SQLite may use for pages, in KiB. */
@@ -89,7 +85,7 @@ function databaseIdOf(db: Database, random: () => number): string {
 }
 
 /** The durable ledger on SQLite, with the views, records and wake-up rows of the same database. */
-export class SqliteStore implements LedgerStore, WakeRows {
+export class SqliteStore implements WholeStore {
   readonly databaseId: string;
   readonly views: Views;
   readonly recovery: RecoveryViews;
@@ -101,12 +97,12 @@ export class SqliteStore implements LedgerStore, WakeRows {
   readonly #file: string;
   readonly #clock: Clock;
   readonly #tables: SqliteTables;
-  readonly #answers: SqliteAnswers;
+  readonly #answers: SqlAnswers;
   readonly #eventLog: EventStatements;
   readonly #wakes: WakeStatements;
   readonly #commits: GroupCommit<CommittedRows>;
   readonly #journal: { events: LedgerEvent[]; wakes: Wake[] } = { events: [], wakes: [] };
-  readonly #answer = (question: Parameters<SqliteAnswers['answer']>[0]): unknown =>
+  readonly #answer = (question: Parameters<SqlAnswers['answer']>[0]): unknown =>
     this.#answers.answer(question);
   #listeners: ((committed: CommittedRows) => void)[] = [];
   #closing: Promise<void> | undefined;
@@ -118,15 +114,19 @@ export class SqliteStore implements LedgerStore, WakeRows {
     this.library = db.library;
     this.databaseId = databaseId;
     this.#tables = new SqliteTables(db);
-    this.#answers = new SqliteAnswers(db, this.#tables);
+    this.#answers = new SqlAnswers(db, this.#tables);
     this.#eventLog = eventStatements(db);
     this.#wakes = wakeStatements(db);
     this.#commits = new GroupCommit(db, this.#commitment(), file);
     const read = <T>(query: () => T): Promise<T> => this.#reading(query);
-    this.views = sqliteViews(db, this.#tables, read);
-    this.recovery = sqliteRecoveryViews(db, this.#tables, read);
-    this.events = sqliteEventLog(this.#eventLog, databaseId, read);
-    this.records = sqliteRecords(db, read, (write) => this.#writing(write));
+    this.views = sqlViews(db, this.#tables, read);
+    this.recovery = sqlRecoveryViews(db, this.#tables, read);
+    this.events = {
+      databaseId,
+      eventsSince: (sequence, filter, limit) => read(() => this.#eventLog.since(sequence, filter, limit)),
+      lastSequence: () => read(() => this.#eventLog.last()),
+    };
+    this.records = sqlRecords(db, read, (write) => this.#writing(write));
   }
 
   decide<T>(rule: () => Rule<T>): Promise<Decided<T>> {

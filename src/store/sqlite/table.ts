@@ -1,7 +1,9 @@
-import type { Column, Columns } from './columns.ts';
-import { decode, encode } from './columns.ts';
-import type { Database, Param, Statement } from './driver.ts';
-import type { Cell } from './raw-database.ts';
+import type { Column } from '../sql/columns.ts';
+import { decode, encode } from '../sql/columns.ts';
+import type { Cell, Param } from '../sql/connection.ts';
+import type { Rows } from '../sql/rows.ts';
+import type { TableShape } from '../sql/tables.ts';
+import type { Database, Statement } from './driver.ts';
 
 /** How many rows of a table are kept in memory. */
 const cachedRows = 8_192;
@@ -10,25 +12,15 @@ const keptInserts = 100;
 /** Rows with a longer text than this, in characters, are not kept. */
 const cachedTextLength = 4_096;
 
-/** What a table is called and made of. */
-export interface TableShape<Row> {
-  readonly table: string;
-  readonly key: string & keyof Row;
-  readonly columns: Columns<Row>;
-  /** The field whose text may be long. */
-  readonly longText?: keyof Row;
-}
-
 /**
  * Rows of one table by id, with a write-through cache: rules ask for the same few rows again and again, and on libsql a
  * wide row costs more to read than to write. The cache is right because this connection is the only writer; after a
  * rollback it must be cleared. Rows are never changed in place, since rules and callers hold on to them.
  */
-export class Table<Row extends object> {
+export class Table<Row extends object> implements Rows<Row> {
   /** Makes one JSON array of a row's columns: the cheapest way out of both libraries. */
-  readonly selection: string;
-  /** The columns themselves, for a subquery. */
-  readonly columnList: string;
+  readonly #selection: string;
+  readonly #columnList: string;
   readonly #shape: TableShape<Row>;
   readonly #db: Database;
   readonly #fields: readonly (string & keyof Row)[];
@@ -45,9 +37,9 @@ export class Table<Row extends object> {
     this.#shape = shape;
     this.#fields = Object.keys(shape.columns) as (string & keyof Row)[];
     this.#cells = this.#fields.map((field) => shape.columns[field]);
-    this.columnList = this.#cells.map((cell) => cell.name).join(', ');
-    this.selection = `json_array(${this.columnList})`;
-    this.#select = db.prepare(`SELECT ${this.selection} FROM ${shape.table} WHERE ${this.#keyColumn} = ?`);
+    this.#columnList = this.#cells.map((cell) => cell.name).join(', ');
+    this.#selection = `json_array(${this.#columnList})`;
+    this.#select = db.prepare(`SELECT ${this.#selection} FROM ${shape.table} WHERE ${this.#keyColumn} = ?`);
     const greatest = db.prepare(`SELECT max(${this.#keyColumn}) FROM ${shape.table}`).row([]);
     this.#greatest = String(greatest?.[0] ?? '');
   }
@@ -68,7 +60,7 @@ export class Table<Row extends object> {
     if (id > this.#greatest) return undefined;
     const cells = this.#select.json([id]);
     if (cells === undefined) return undefined;
-    const row = this.decode(cells as Cell[]);
+    const row = this.#decode(cells as Cell[]);
     this.keep(id, row);
     return row;
   }
@@ -80,6 +72,18 @@ export class Table<Row extends object> {
       if (!row) throw new Error(`no row ${id} in ${this.#shape.table}`);
       return row;
     });
+  }
+
+  some(ids: readonly string[]): Row[] {
+    return ids.map((id) => this.get(id)).filter((row) => row !== undefined);
+  }
+
+  where(where: string): (params: Param[]) => Row[] {
+    const { table } = this.#shape;
+    const rows = this.#db.prepare(
+      `SELECT json_group_array(${this.#selection}) FROM (SELECT ${this.#columnList} FROM ${table} ${where})`,
+    );
+    return (params) => (rows.json(params) as Cell[][]).map((cells) => this.#decode(cells));
   }
 
   insert(row: Row): void {
@@ -143,7 +147,7 @@ export class Table<Row extends object> {
     this.#cache.clear();
   }
 
-  decode(cells: readonly Cell[]): Row {
+  #decode(cells: readonly Cell[]): Row {
     const row: Record<string, unknown> = {};
     for (let i = 0; i < this.#fields.length; i++) {
       row[this.#fields[i] as string] = decode(this.#cells[i] as Column, cells[i] ?? null);

@@ -14,22 +14,8 @@ import type { Graph, GraphStep } from '../../ledger/graph.ts';
 import type { Workspace } from '../../ledger/workspace.ts';
 import type { RowOf, SettleEffect, TableName, Tables } from '../apply.ts';
 import { settled, withDeficit } from '../closing.ts';
-import {
-  dispatchColumns,
-  admissionColumns,
-  executionColumns,
-  inputColumns,
-  noticeColumns,
-  occurrenceColumns,
-  notificationColumns,
-  runColumns,
-  scheduleColumns,
-  sessionColumns,
-  steerColumns,
-  turnColumns,
-  workspaceColumns,
-} from './columns.ts';
-import { graphColumns, graphStepColumns } from './graph-columns.ts';
+import type { LedgerRows } from '../sql/rows.ts';
+import { tableShapes } from '../sql/tables.ts';
 import type { CountStatements } from './count-statements.ts';
 import { countStatements } from './count-statements.ts';
 import type { Database } from './driver.ts';
@@ -43,7 +29,7 @@ const nobody: readonly ExecutionId[] = [];
  * The ledger's tables on one connection. A deficit, what closes with it and a root's outcome are one UPDATE; the
  * schema checks the one rule again. What SQL cannot see of a decision's mistakes is thrown here.
  */
-export class SqliteTables implements Tables {
+export class SqliteTables implements Tables, LedgerRows {
   readonly executions: Table<Execution>;
   readonly notices: Table<Notice>;
   readonly sessions: Table<Session>;
@@ -64,36 +50,21 @@ export class SqliteTables implements Tables {
   readonly #holders = new Map<ExecutionId, readonly ExecutionId[]>();
 
   constructor(db: Database) {
-    this.executions = new Table(db, {
-      table: 'executions',
-      key: 'id',
-      columns: executionColumns,
-      longText: 'result',
-    });
-    this.notices = new Table(db, { table: 'notices', key: 'id', columns: noticeColumns });
-    this.sessions = new Table(db, { table: 'sessions', key: 'id', columns: sessionColumns });
-    this.turns = new Table(db, { table: 'turns', key: 'id', columns: turnColumns, longText: 'text' });
-    this.inputs = new Table(db, {
-      table: 'inputs',
-      key: 'executionId',
-      columns: inputColumns,
-      longText: 'text',
-    });
-    this.steers = new Table(db, { table: 'steers', key: 'id', columns: steerColumns, longText: 'text' });
-    this.runs = new Table(db, { table: 'runs', key: 'id', columns: runColumns });
-    this.schedules = new Table(db, { table: 'schedules', key: 'id', columns: scheduleColumns });
-    this.occurrences = new Table(db, { table: 'occurrences', key: 'id', columns: occurrenceColumns });
-    this.notifications = new Table(db, { table: 'notifications', key: 'id', columns: notificationColumns });
-    this.dispatches = new Table(db, { table: 'dispatches', key: 'id', columns: dispatchColumns });
-    this.admissions = new Table(db, { table: 'admissions', key: 'sessionId', columns: admissionColumns });
-    this.workspaces = new Table(db, { table: 'workspaces', key: 'runId', columns: workspaceColumns });
-    this.graphs = new Table(db, { table: 'graphs', key: 'id', columns: graphColumns });
-    this.graphSteps = new Table(db, {
-      table: 'graph_steps',
-      key: 'ref',
-      columns: graphStepColumns,
-      longText: 'result',
-    });
+    this.executions = new Table(db, tableShapes.execution);
+    this.notices = new Table(db, tableShapes.notice);
+    this.sessions = new Table(db, tableShapes.session);
+    this.turns = new Table(db, tableShapes.turn);
+    this.inputs = new Table(db, tableShapes.input);
+    this.steers = new Table(db, tableShapes.steer);
+    this.runs = new Table(db, tableShapes.run);
+    this.schedules = new Table(db, tableShapes.schedule);
+    this.occurrences = new Table(db, tableShapes.occurrence);
+    this.notifications = new Table(db, tableShapes.notification);
+    this.dispatches = new Table(db, tableShapes.dispatch);
+    this.admissions = new Table(db, tableShapes.admission);
+    this.workspaces = new Table(db, tableShapes.workspace);
+    this.graphs = new Table(db, tableShapes.graph);
+    this.graphSteps = new Table(db, tableShapes.graphStep);
     this.#byName = {
       execution: this.executions,
       notice: this.notices,

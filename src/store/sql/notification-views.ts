@@ -1,31 +1,32 @@
 import type { Notification } from '../../ledger/notification.ts';
 import type { NotificationFilter, NotificationView, Page } from '../views.ts';
 import { examinedRows, notificationCursor, notificationPlace } from '../views.ts';
-import type { Database } from './driver.ts';
-import type { SqliteTables } from './tables.ts';
+import type { Connection } from './connection.ts';
+import { listOf } from './connection.ts';
+import type { LedgerRows } from './rows.ts';
 
 /** How many rows are read at a time while some are sought. */
 const stepRows = 200;
 
 /** Prepares the list of notifications, newest first, each with its dispatches. */
 export function notificationList(
-  db: Database,
-  tables: SqliteTables,
+  db: Connection,
+  tables: LedgerRows,
 ): (filter: NotificationFilter) => Page<NotificationView> {
-  const newest = db.prepare(`
-    SELECT json_group_array(id) FROM (
-      SELECT id FROM notifications WHERE (at, id) < (?, ?) ORDER BY at DESC, id DESC LIMIT ?)`);
-  const dispatches = db.prepare(`
-    SELECT json_group_array(id) FROM (SELECT id FROM dispatches WHERE notification_id = ? ORDER BY id)`);
+  const newest = listOf(
+    db,
+    'SELECT id FROM notifications WHERE (at, id) < (?, ?) ORDER BY at DESC, id DESC LIMIT ?',
+  );
+  const dispatches = listOf(db, 'SELECT id FROM dispatches WHERE notification_id = ? ORDER BY id');
   const viewOf = (notification: Notification): NotificationView => ({
     notification,
-    dispatches: tables.dispatches.all(dispatches.json([notification.id]) as string[]),
+    dispatches: tables.dispatches.all(dispatches(notification.id)),
   });
   return (filter) => {
     const items: NotificationView[] = [];
     let place = notificationPlace(filter.cursor);
     for (let examined = 0; examined < examinedRows; ) {
-      const rows = tables.notifications.all(newest.json([place.at, place.id, stepRows]) as string[]);
+      const rows = tables.notifications.all(newest(place.at, place.id, stepRows));
       for (const row of rows) {
         const view = viewOf(row);
         const last = items.at(-1)?.notification;

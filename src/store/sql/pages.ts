@@ -1,6 +1,7 @@
 import type { Page } from '../views.ts';
 import { examinedRows } from '../views.ts';
-import type { Database, Param } from './driver.ts';
+import type { Connection, Param } from './connection.ts';
+import { listOf } from './connection.ts';
 
 type Value = string | boolean | undefined;
 
@@ -18,7 +19,7 @@ const beforeAll = '~';
  * given. A call looks at a bounded number of rows, so that a rare value costs a short page and never a walk of the table.
  */
 export function pagesOf<Row extends { readonly id: string }>(
-  db: Database,
+  db: Connection,
   rowsOf: (ids: readonly string[]) => Row[],
   rest: readonly string[],
 ): (
@@ -30,16 +31,14 @@ export function pagesOf<Row extends { readonly id: string }>(
   also?: (row: Row) => boolean,
 ) => Page<Row> {
   return (access) => {
-    const walk = `SELECT * FROM (${access} ORDER BY id DESC LIMIT ${examinedRows})`;
+    const walk = `SELECT * FROM (${access} ORDER BY id DESC LIMIT ${examinedRows}) AS examined`;
     const given = rest.map((name) => `(? IS NULL OR ${name} = ?)`).join(' AND ');
-    const page = db.prepare(
-      `SELECT json_group_array(id) FROM (SELECT id FROM (${walk}) WHERE ${given} LIMIT ?)`,
-    );
-    const extent = db.prepare(`SELECT min(id), count(*) FROM (${walk})`);
+    const page = listOf(db, `SELECT id FROM (${walk}) AS walked WHERE ${given} LIMIT ?`);
+    const extent = db.prepare(`SELECT min(id), count(*) FROM (${walk}) AS walked`);
     return (keys, values, { cursor, limit }, also) => {
       const place = [...keys, cursor ?? beforeAll];
       const filters = values.flatMap((value) => [value ?? null, value ?? null]);
-      const ids = page.json([...place, ...filters, limit + 1]) as string[];
+      const ids = page(...place, ...filters, limit + 1);
       const shown = ids.slice(0, limit);
       const items = also ? rowsOf(shown).filter(also) : rowsOf(shown);
       const last = shown.at(-1);

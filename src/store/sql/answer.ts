@@ -1,20 +1,20 @@
 import { assertNever } from '../../base/assert-never.ts';
 import type { Question } from '../../ledger/questions.ts';
-import type { Database, Statement } from './driver.ts';
+import type { Connection, Query } from './connection.ts';
 import type { IdStatements } from './id-statements.ts';
 import { idStatements } from './id-statements.ts';
-import type { SqliteTables } from './tables.ts';
+import type { LedgerRows } from './rows.ts';
 
 /**
  * Answers the questions of rules. A list is first a list of ids, made into one JSON text by an indexed statement, then
  * rows by id: most of them are remembered.
  */
-export class SqliteAnswers {
-  readonly #tables: SqliteTables;
+export class SqlAnswers {
+  readonly #tables: LedgerRows;
   readonly #ids: IdStatements;
-  readonly #runRow: Statement;
+  readonly #runRow: Query;
 
-  constructor(db: Database, tables: SqliteTables) {
+  constructor(db: Connection, tables: LedgerRows) {
     this.#tables = tables;
     this.#ids = idStatements(db);
     this.#runRow = db.prepare('SELECT row FROM run_rows WHERE run_id = ? AND position = ?');

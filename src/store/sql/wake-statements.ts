@@ -1,6 +1,6 @@
 import type { Wake } from '../../ledger/effects.ts';
 import type { FinishedWake, WakeRow } from '../../wakeups/rows.ts';
-import type { Database } from './driver.ts';
+import type { Connection } from './connection.ts';
 
 /** The statements of the wake-up rows. */
 export interface WakeStatements {
@@ -12,11 +12,14 @@ export interface WakeStatements {
   postpone(wake: FinishedWake, due: number): boolean;
 }
 
+/** Both databases have a function for it, of another name each. */
+const earlier = 'CASE WHEN excluded.due < wakeups.due THEN excluded.due ELSE wakeups.due END';
+
 /** Prepares them. */
-export function wakeStatements(db: Database): WakeStatements {
+export function wakeStatements(db: Connection): WakeStatements {
   const owe = db.prepare(`
     INSERT INTO wakeups (kind, target, due, revision) VALUES (?, ?, ?, 1)
-    ON CONFLICT (kind, target) DO UPDATE SET due = min(due, excluded.due), revision = revision + 1
+    ON CONFLICT (kind, target) DO UPDATE SET due = ${earlier}, revision = wakeups.revision + 1
     RETURNING revision`);
   const due = db.prepare(
     'SELECT kind, target, due, revision FROM wakeups WHERE due > ? AND due <= ? ORDER BY due',

@@ -1,14 +1,14 @@
 import type { ExecutionId, SessionId, TurnId } from '../../base/ids.ts';
 import type { IdempotentRequest, NamedToken, Records, TranscriptItem } from '../records.ts';
-import type { Database } from './driver.ts';
-import type { Cell } from './raw-database.ts';
+import type { Connection } from './connection.ts';
+import type { Cell } from './connection.ts';
 import type { Reading } from './views.ts';
 
 /** Runs a write within the next commit. */
 export type Writing = <T>(write: () => T) => Promise<T>;
 
-/** The records of the edges on SQLite. */
-export function sqliteRecords(db: Database, read: Reading, write: Writing): Records {
+/** The records of the edges on either database. */
+export function sqlRecords(db: Connection, read: Reading, write: Writing): Records {
   return {
     ...requests(db, write),
     ...tokens(db, read, write),
@@ -17,7 +17,7 @@ export function sqliteRecords(db: Database, read: Reading, write: Writing): Reco
   };
 }
 
-function requests(db: Database, write: Writing): Pick<Records, 'reserve' | 'keepAnswer'> {
+function requests(db: Connection, write: Writing): Pick<Records, 'reserve' | 'keepAnswer'> {
   const insert = db.prepare(`
     INSERT INTO idempotency (token, route, key, body_hash, root_id, at) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING`);
@@ -53,7 +53,7 @@ function keptRequest(
 }
 
 function tokens(
-  db: Database,
+  db: Connection,
   read: Reading,
   write: Writing,
 ): Pick<Records, 'putToken' | 'tokenByHash' | 'tokens' | 'revokeToken'> {
@@ -86,7 +86,7 @@ function tokenOf([hash, name, scope, createdAt, revokedAt]: Cell[]): NamedToken 
 }
 
 function transcripts(
-  db: Database,
+  db: Connection,
   read: Reading,
   write: Writing,
 ): Pick<Records, 'appendTranscript' | 'transcript' | 'transcriptBefore'> {
@@ -123,7 +123,7 @@ function itemOf([sessionId, sequence, turnId, kind, text, at]: Cell[]): Transcri
   };
 }
 
-function meta(db: Database, read: Reading, write: Writing): Pick<Records, 'readMeta' | 'writeMeta'> {
+function meta(db: Connection, read: Reading, write: Writing): Pick<Records, 'readMeta' | 'writeMeta'> {
   const find = db.prepare('SELECT value FROM meta WHERE key = ?');
   const put = db.prepare(`
     INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`);

@@ -7,8 +7,8 @@ import type { Dispatch, Notification } from '../../ledger/notification.ts';
 import type { Input, Run, Session } from '../../ledger/session.ts';
 import type { Steer, Turn } from '../../ledger/turn.ts';
 import type { Workspace } from '../../ledger/workspace.ts';
-import type { Param } from './driver.ts';
-import type { Cell } from './raw-database.ts';
+import type { Param } from './connection.ts';
+import type { Cell } from './connection.ts';
 
 /** How a field is stored. `json` is text; null stays NULL and costs nothing. */
 type ColumnType = 'text' | 'integer' | 'flag' | 'json';

@@ -1,4 +1,5 @@
-import type { Database, Param } from './driver.ts';
+import type { Connection, Param } from './connection.ts';
+import { listOf } from './connection.ts';
 
 type Ids = readonly string[];
 
@@ -165,7 +166,7 @@ const lists = {
   // One look into the index for each agent in each project, whatever the length of the line.
   lineHeads: `
     WITH RECURSIVE heads (agent, project) AS (
-      SELECT * FROM (SELECT agent, project FROM admissions ORDER BY agent, project LIMIT 1)
+      SELECT * FROM (SELECT agent, project FROM admissions ORDER BY agent, project LIMIT 1) AS head
       UNION ALL
       SELECT next.agent, next.project FROM heads JOIN admissions next ON next.session_id = (
         SELECT a.session_id FROM admissions a WHERE (a.agent, a.project) > (heads.agent, heads.project)
@@ -182,7 +183,6 @@ const lists = {
     SELECT id FROM executions INDEXED BY executions_closed_workflows
     WHERE reports_to = ? AND closed = 1 AND kind = 'workflow' AND reports_to IS NOT NULL
     ORDER BY closed_at DESC, id DESC LIMIT ?`,
-  graphStepNamed: "SELECT ref AS id FROM graph_steps WHERE graph_id = ? AND plan ->> 'name' = ?",
   graphSteps: 'SELECT ref AS id FROM graph_steps WHERE graph_id = ? ORDER BY place',
   graphOfStep: 'SELECT ref AS id FROM graph_steps WHERE current_id = ?',
   backingOff: `
@@ -205,11 +205,11 @@ SELECT e.id AS id FROM (
   SELECT id FROM executions WHERE runs_in = ?1 AND closed = 0
   UNION ALL
   SELECT id FROM executions
-  WHERE cancelled_by = ?1 AND closed = 0 AND cancelled_by IS NOT NULL AND cancelled_by IS NOT runs_in
+  WHERE cancelled_by = ?1 AND closed = 0 AND cancelled_by IS NOT NULL AND cancelled_by IS DISTINCT FROM runs_in
 ) AS own
 JOIN executions e ON e.id = own.id
 LEFT JOIN executions p ON p.id = e.parent_id
-WHERE p.id IS NULL OR e.detached_at IS NOT NULL OR (p.runs_in IS NOT ?1 AND p.cancelled_by IS NOT ?1)
+WHERE p.id IS NULL OR e.detached_at IS NOT NULL OR (p.runs_in IS DISTINCT FROM ?1 AND p.cancelled_by IS DISTINCT FROM ?1)
 ORDER BY e.id`;
 
 /**
@@ -222,11 +222,8 @@ WHERE runs_in = ? AND closed = ${closed} AND root_id = ? AND kind IN ('message',
 ORDER BY id DESC LIMIT 1`;
 
 /** Prepares them. */
-export function idStatements(db: Database): IdStatements {
-  const list = (sql: string): ((...params: Param[]) => Ids) => {
-    const statement = db.prepare(`SELECT json_group_array(id) FROM (${sql})`);
-    return (...params) => statement.json(params) as Ids;
-  };
+export function idStatements(db: Connection): IdStatements {
+  const list = (sql: string): ((...params: Param[]) => Ids) => listOf(db, sql);
   const number = (sql: string): ((...params: Param[]) => number) => {
     const statement = db.prepare(sql);
     return (...params) => Number(statement.row(params)?.[0] ?? 0);
@@ -235,8 +232,7 @@ export function idStatements(db: Database): IdStatements {
     readonly [Name in keyof typeof lists]: (...params: Param[]) => Ids;
   };
   const totals = db.prepare(`
-    SELECT count(*), coalesce(sum(
-      coalesce(usage ->> 'inputTokens', 0) + coalesce(usage ->> 'outputTokens', 0)), 0)
+    SELECT count(*), coalesce(sum(${db.dialect.fields.tokens}), 0)
     FROM executions WHERE runs_in = ? AND kind IN ('message', 'continuation', 'late')`);
   const lanes = 'SELECT count(*) FROM sessions INDEXED BY sessions_lane WHERE lane_turn IS NOT NULL';
   const held = {
@@ -257,6 +253,9 @@ export function idStatements(db: Database): IdStatements {
     lastInLine: number('SELECT max(place) FROM admissions'),
     lockLast: number('SELECT max(place) FROM workspaces WHERE lock_path = ? AND place IS NOT NULL'),
     openOwnedBy: list(openOwnedBySql),
+    graphStepNamed: list(
+      `SELECT ref AS id FROM graph_steps WHERE graph_id = ? AND ${db.dialect.fields.stepName} = ?`,
+    ),
     headPosition: number('SELECT min(position) FROM inputs WHERE session_id = ?'),
     tailPosition: number('SELECT max(position) FROM inputs WHERE session_id = ?'),
     refusedTurns: number(`

@@ -15,9 +15,11 @@ import type {
   SessionFilter,
 } from '../views.ts';
 import { countedBelow } from '../views.ts';
-import type { Database } from './driver.ts';
+import type { Connection } from './connection.ts';
+import { listOf } from './connection.ts';
 import { pagesOf } from './pages.ts';
-import type { SqliteTables } from './tables.ts';
+import { unclosedBelow } from './tree-view.ts';
+import type { LedgerRows } from './rows.ts';
 
 /** The lists, answered at once. */
 export interface Lists {
@@ -30,7 +32,7 @@ export interface Lists {
 }
 
 /** Prepares every list. Which way a filter goes is chosen by the most selective index that it can use. */
-export function lists(db: Database, tables: SqliteTables): Lists {
+export function lists(db: Connection, tables: LedgerRows): Lists {
   return {
     executions: executionLists(db, tables),
     notices: noticeLists(db, tables),
@@ -41,9 +43,9 @@ export function lists(db: Database, tables: SqliteTables): Lists {
   };
 }
 
-function executionLists(db: Database, tables: SqliteTables): Lists['executions'] {
+function executionLists(db: Connection, tables: LedgerRows): Lists['executions'] {
   const rest = ['state', 'kind', 'project', 'root', 'closed'] as const;
-  const columns = 'id, state, kind, project, parent_id IS NULL AS root, closed';
+  const columns = 'id, state, kind, project, CASE WHEN parent_id IS NULL THEN 1 ELSE 0 END AS root, closed';
   const paged = pagesOf(db, (ids) => tables.executions.all(ids), rest);
   const all = paged(`SELECT ${columns} FROM executions WHERE id < ?`);
   const ofRoot = paged(`SELECT ${columns} FROM executions WHERE root_id = ? AND id < ?`);
@@ -90,7 +92,7 @@ function newestOf(a: Page<Execution>, b: Page<Execution>, limit: number): Page<E
   return floor === undefined ? { items: page } : { items: page, next: floor };
 }
 
-function noticeLists(db: Database, tables: SqliteTables): Lists['notices'] {
+function noticeLists(db: Connection, tables: LedgerRows): Lists['notices'] {
   const paged = pagesOf(db, (ids) => tables.notices.all(ids), ['session_id', 'state'] as const);
   const all = paged('SELECT id, session_id, state FROM notices WHERE id < ?');
   const pending = paged(`
@@ -103,13 +105,13 @@ function noticeLists(db: Database, tables: SqliteTables): Lists['notices'] {
   };
 }
 
-function sessionList(db: Database, tables: SqliteTables): Lists['sessions'] {
+function sessionList(db: Connection, tables: LedgerRows): Lists['sessions'] {
   const paged = pagesOf(db, (ids) => tables.sessions.all(ids), ['project', 'state'] as const);
   const all = paged('SELECT id, project, state FROM sessions WHERE id < ?');
   return (filter) => all([], [filter.project, filter.state], filter);
 }
 
-function runLists(db: Database, tables: SqliteTables): Lists['runs'] {
+function runLists(db: Connection, tables: LedgerRows): Lists['runs'] {
   const rest = ['project', 'state', 'session_id'] as const;
   const paged = pagesOf(db, (ids) => tables.runs.all(ids), rest);
   const all = paged('SELECT id, project, state, session_id FROM runs WHERE id < ?');
@@ -121,7 +123,7 @@ function runLists(db: Database, tables: SqliteTables): Lists['runs'] {
   );
   const ofWorkflow = paged(`
     SELECT id, project, state, session_id FROM runs INDEXED BY runs_workflow
-    WHERE plan ->> '$[0].workflow.workflow' = ? AND id < ?`);
+    WHERE ${db.dialect.fields.runWorkflow} = ? AND id < ?`);
   return (filter) => {
     const { project, state, sessionId, scheduleId, workflow } = filter;
     const values = [project, state, sessionId];
@@ -136,22 +138,18 @@ function isRunOf({ plan }: Run, project: string | undefined): boolean {
   return project === undefined || plan[0]?.workflow?.graph.project === project;
 }
 
-function liveRootList(db: Database, tables: SqliteTables): Lists['liveRoots'] {
-  const roots = db.prepare(`
-    SELECT json_group_array(id) FROM (
-      SELECT id FROM executions WHERE parent_id IS NULL AND closed = 0 AND id > ? ORDER BY id LIMIT ?)`);
+function liveRootList(db: Connection, tables: LedgerRows): Lists['liveRoots'] {
+  const roots = listOf(
+    db,
+    'SELECT id FROM executions WHERE parent_id IS NULL AND closed = 0 AND id > ? ORDER BY id LIMIT ?',
+  );
   const below = db.prepare(`
-    WITH RECURSIVE below (id) AS (
-      SELECT ?1
-      UNION ALL
-      SELECT e.id FROM below b CROSS JOIN executions e ON e.parent_id = b.id WHERE e.closed = 0
-      LIMIT ${countedBelow + 1}
-    )
+    ${db.dialect.walk({ from: 'SELECT id FROM executions WHERE id = ?', step: unclosedBelow, limit: `${countedBelow + 1}` })}
     SELECT count(*) - 1, coalesce(sum((
       SELECT count(*) FROM notices n WHERE n.counted_on = below.id AND n.state IN ('owed', 'claimed')
     )), 0) FROM below`);
   return ({ cursor = '', limit }) => {
-    const ids = roots.json([cursor, limit + 1]) as string[];
+    const ids = roots(cursor, limit + 1);
     const items = tables.executions.all(ids.slice(0, limit)).map((root): LiveRoot => {
       const [openExecutions, openNotices] = below.row([root.id]) ?? [];
       return { root, openExecutions: Number(openExecutions), openNotices: Number(openNotices) };
@@ -161,11 +159,9 @@ function liveRootList(db: Database, tables: SqliteTables): Lists['liveRoots'] {
   };
 }
 
-function prefixes(db: Database): Lists['resolvePrefix'] {
+function prefixes(db: Connection): Lists['resolvePrefix'] {
   const of = (table: string) =>
-    db.prepare(`
-      SELECT json_group_array(id) FROM (
-        SELECT id FROM ${table} WHERE id >= ? AND id < ? ORDER BY id LIMIT ?)`);
+    listOf(db, `SELECT id FROM ${table} WHERE id >= ? AND id < ? ORDER BY id LIMIT ?`);
   const statements = {
     execution: of('executions'),
     session: of('sessions'),
@@ -176,11 +172,11 @@ function prefixes(db: Database): Lists['resolvePrefix'] {
     schedule: of('schedules'),
     occurrence: of('occurrences'),
   };
-  return (kind, prefix, limit) => statements[kind].json([prefix, `${prefix}~`, limit]) as string[];
+  return (kind, prefix, limit) => [...statements[kind](prefix, `${prefix}~`, limit)];
 }
 
 /** Sessions that a starting server must look at. */
-export function liveSessionIds(db: Database): () => SessionId[] {
+export function liveSessionIds(db: Connection): () => SessionId[] {
   const sources = [
     "SELECT id FROM sessions INDEXED BY sessions_live WHERE state = 'live'",
     'SELECT id FROM sessions INDEXED BY sessions_lane WHERE lane_turn IS NOT NULL',
@@ -192,10 +188,10 @@ export function liveSessionIds(db: Database): () => SessionId[] {
      WHERE state IN ('claimed', 'written')`,
     `SELECT DISTINCT runs_in AS id FROM executions INDEXED BY executions_live_task
      WHERE kind = 'task' AND state IN ('queued', 'running')`,
-  ].map((sql) => db.prepare(`SELECT json_group_array(id) FROM (${sql})`));
+  ].map((sql) => listOf(db, sql));
   return () => {
     const ids = new Set<SessionId>();
-    for (const source of sources) for (const id of source.json([]) as SessionId[]) ids.add(id);
+    for (const source of sources) for (const id of source() as SessionId[]) ids.add(id);
     return [...ids].sort();
   };
 }
