@@ -121,6 +121,22 @@ export const agentView = z
       .optional()
       .meta({ description: 'Whether a message that names no agent goes to it.' }),
     capabilities: z.record(z.string(), z.union([z.string(), z.boolean()])).optional(),
+    declared: z
+      .array(
+        z.object({
+          name: z.string(),
+          value: z.union([z.string(), z.boolean()]),
+          meaning: z.string(),
+          cases: z.array(z.string()).meta({
+            description: 'The cases of `stemma agent check NAME --turn` that show it; none: no case can.',
+          }),
+        }),
+      )
+      .optional()
+      .meta({ description: 'The same capabilities, each with what it means and what proves it.' }),
+    hasScreen: z.boolean().optional().meta({
+      description: "Whether a session's terminal shows the agent's own screen.",
+    }),
     check: agentCheck
       .omit({ name: true })
       .optional()

@@ -12,6 +12,8 @@ export interface Driver {
   /** The name a profile uses: `acp`, `codex`, `script`. */
   readonly kind: string;
   readonly capabilities: Capabilities;
+  /** Its conversations have a screen of the agent's own (`screen`). */
+  readonly hasScreen?: true;
   /** What of a profile it does as it is told. Of anything else that a profile says, people are warned. */
   readonly honours: readonly ProfileField[];
   /** Finds the program and its version, without a conversation. Bounded by ten seconds. */

@@ -30,6 +30,7 @@ export function codexDriver({ clock }: { readonly clock: Clock }): Driver {
   return {
     kind: 'codex',
     capabilities,
+    hasScreen: true,
     honours: [
       'model',
       'effort',

@@ -16,6 +16,7 @@ export function opencodeDriver({ clock }: { readonly clock: Clock }): Driver {
   return {
     kind: 'opencode',
     capabilities,
+    hasScreen: true,
     honours: ['model', 'home', 'sandbox', 'onQuestion', 'questionTimeoutMs', 'secrets', 'version'],
     probe,
     open: (request) => openConversation(request, clock),

@@ -36,6 +36,7 @@ export function terminalDriver({
   return {
     kind: 'terminal',
     capabilities,
+    hasScreen: true,
     honours,
     probe,
     open: (request) => openScreen(request, clock, order),

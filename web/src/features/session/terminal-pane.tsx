@@ -1,0 +1,6 @@
+import type { ReactNode } from 'react';
+
+/** PLACEHOLDER. */
+export function TerminalPane({ sessionId }: { readonly sessionId: string }): ReactNode {
+  return <p>{sessionId}</p>;
+}
