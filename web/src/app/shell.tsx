@@ -1,16 +1,17 @@
 import { Link, Outlet } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ConnectionBanner } from './connection-banner.tsx';
+import { Icon } from './icons.tsx';
 import styles from './shell.module.css';
 
 const places = [
-  { to: '/', name: 'Monitor', sign: '◉' },
-  { to: '/runs', name: 'Runs', sign: '▸' },
-  { to: '/schedules', name: 'Schedules', sign: '◷' },
-  { to: '/workflows', name: 'Workflows', sign: '⧉' },
-  { to: '/sessions', name: 'Sessions', sign: '❏' },
-  { to: '/agents', name: 'Agents', sign: '◇' },
-  { to: '/settings', name: 'Settings', sign: '⚙' },
+  { to: '/', name: 'Monitor', icon: 'monitor' },
+  { to: '/runs', name: 'Runs', icon: 'runs' },
+  { to: '/schedules', name: 'Schedules', icon: 'schedules' },
+  { to: '/workflows', name: 'Workflows', icon: 'workflows' },
+  { to: '/sessions', name: 'Sessions', icon: 'sessions' },
+  { to: '/agents', name: 'Agents', icon: 'agents' },
+  { to: '/settings', name: 'Settings', icon: 'settings' },
 ] as const;
 
 /** What every view stands in: where one can go, and whether what is shown is as things are. */
@@ -22,11 +23,12 @@ export function Shell(): ReactNode {
       </a>
       <header className={styles.bar}>
         <Link to="/" className={styles.brand}>
+          <Icon name="stemma" />
           Stemma
         </Link>
         <nav aria-label="Views">
           <ul className={styles.places}>
-            {places.map(({ to, name, sign }) => (
+            {places.map(({ to, name, icon }) => (
               <li key={to}>
                 <Link
                   to={to}
@@ -34,9 +36,7 @@ export function Shell(): ReactNode {
                   activeOptions={{ exact: to === '/' }}
                   activeProps={{ 'data-current': '' }}
                 >
-                  <span aria-hidden="true" className={styles.sign}>
-                    {sign}
-                  </span>
+                  <Icon name={icon} />
                   {name}
                 </Link>
               </li>
