@@ -78,7 +78,7 @@ function attemptsAmong(siblings: readonly Execution[]): Map<string, Set<number>>
 }
 
 /** What an execution is an attempt at, among its siblings. */
-function thingOf({ kind, key, name }: Execution): string {
+export function thingOf({ kind, key, name }: Execution): string {
   return `${kind} ${key ?? name}`;
 }
 

@@ -32,8 +32,11 @@ const monitor = createRoute({
 const root = createRoute({
   getParentRoute: parent,
   path: '/roots/$id',
-  validateSearch: ({ at }: Record<string, unknown>): { at?: string } =>
-    typeof at === 'string' ? { at } : {},
+  // What of the tree is open, and which stretch of its time is looked at (`1200-5600`, milliseconds).
+  validateSearch: ({ at, zoom }: Record<string, unknown>): { at?: string; zoom?: string } => ({
+    ...(typeof at === 'string' ? { at } : {}),
+    ...(typeof zoom === 'string' ? { zoom } : {}),
+  }),
   component: lazyRouteComponent(() => import('../features/root/root-view.tsx'), 'RootView'),
 });
 const runs = createRoute({

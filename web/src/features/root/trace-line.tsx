@@ -1,0 +1,167 @@
+import { memo, type MouseEvent, type ReactNode } from 'react';
+import type { TreeStep } from '../../../../src/contract/step.ts';
+import type { TreeNode } from '../../../../src/words/forest.ts';
+import { stepStateWords } from '../../../../src/words/step-words.ts';
+import { plainLine } from '../../ui/plain.ts';
+import { StateMark } from '../../ui/state-mark.tsx';
+import { durationWords, shownState, titleOf } from '../../ui/words.ts';
+import { badgesOf } from './badges.ts';
+import { barsOf, endOf } from './bars.ts';
+import styles from './root.module.css';
+import { placeOf, type TimeWindow } from './time-window.ts';
+import type { TraceRow } from './trace.ts';
+
+interface LineProps {
+  readonly row: TraceRow;
+  /** Its place among the visible rows. */
+  readonly place: number;
+  /** Pixels. */
+  readonly top: number;
+  readonly height: number;
+  readonly hasBelow: boolean;
+  readonly isCollapsed: boolean;
+  readonly isFocused: boolean;
+  readonly isChosen: boolean;
+  /** 0 where nothing of it lasts. */
+  readonly now: number;
+  readonly window: TimeWindow;
+  readonly width: number;
+  readonly onChoose: (key: string) => void;
+  readonly onToggle: (key: string) => void;
+  readonly onFocus: (key: string) => void;
+}
+
+/** Deeper rows are not moved in any further. */
+const deepestIndent = 14;
+
+/** One row of the tree: what it is, how long it took, and when. */
+export const TraceLine = memo(function TraceLine(props: LineProps): ReactNode {
+  const { row, place, top, height, hasBelow, isCollapsed, isFocused, isChosen } = props;
+  const state = row.kind === 'execution' ? shownState(row.node.execution) : row.step.state;
+  const attempts = row.kind === 'execution' ? row.attempts : undefined;
+  const onClick = ({ target }: MouseEvent): void => {
+    if ((target as Element).closest('[data-twist]')) props.onToggle(row.key);
+    else props.onChoose(row.key);
+  };
+  return (
+    <div
+      role="row"
+      className={styles.row}
+      style={{ transform: `translateY(${top}px)`, height }}
+      tabIndex={isFocused ? 0 : -1}
+      aria-rowindex={place + 2}
+      aria-level={row.depth + 1}
+      aria-posinset={row.position}
+      aria-setsize={row.siblings}
+      aria-expanded={hasBelow ? !isCollapsed : undefined}
+      aria-selected={isChosen}
+      data-place={place}
+      data-key={row.key}
+      data-state={state}
+      data-attempt={attempts && attemptMark(attempts)}
+      onClick={onClick}
+      onFocus={() => props.onFocus(row.key)}
+    >
+      <div
+        role="gridcell"
+        className={styles.name}
+        style={{ paddingInlineStart: `calc(${Math.min(row.depth, deepestIndent)} * var(--indent))` }}
+      >
+        <span data-twist className={styles.twist} aria-hidden="true">
+          {hasBelow ? (isCollapsed ? '▸' : '▾') : ''}
+        </span>
+        {row.kind === 'execution' ? (
+          <ExecutionName row={row} below={isCollapsed ? row.node.size - 1 : 0} />
+        ) : (
+          <StepName step={row.step} now={props.now} />
+        )}
+      </div>
+      {row.kind === 'execution' ? (
+        <Times {...props} node={row.node} />
+      ) : (
+        <>
+          <div role="gridcell" className={styles.time} />
+          <div role="gridcell" className={styles.track} />
+        </>
+      )}
+    </div>
+  );
+});
+
+function attemptMark({ isFirst, isLast }: { isFirst: boolean; isLast: boolean }): string {
+  return isFirst ? 'first' : isLast ? 'last' : 'middle';
+}
+
+function ExecutionName({
+  row,
+  below,
+}: {
+  readonly row: TraceRow & { readonly kind: 'execution' };
+  readonly below: number;
+}): ReactNode {
+  const { execution } = row.node;
+  const title = titleOf({ ...execution, attempt: 1 });
+  return (
+    <>
+      <StateMark state={shownState(execution)} />
+      <bdi className={styles.title} title={title}>
+        {title}
+      </bdi>
+      {badgesOf(row).map(({ text, tone, explains }) => (
+        <span key={text} className={styles.badge} data-tone={tone} title={explains}>
+          {text}
+        </span>
+      ))}
+      {below > 0 && <span className={styles.badge}>{below} below</span>}
+    </>
+  );
+}
+
+function StepName({ step, now }: { readonly step: TreeStep; readonly now: number }): ReactNode {
+  return (
+    <>
+      <StateMark state={step.state === 'backsOff' ? 'waiting' : step.state === 'skipped' ? 'cancelled' : 'queued'} />
+      <bdi className={styles.quietTitle}>step {plainLine(step.name, 120)}</bdi>
+      <span className={styles.quiet}>{stepStateWords(step, now)}</span>
+    </>
+  );
+}
+
+/** How long it took, and its bars. A bar is one of them at least wide enough to be seen. */
+function Times({
+  node: { execution },
+  now,
+  window,
+  width,
+}: LineProps & { readonly node: TreeNode }): ReactNode {
+  const began = Date.parse(execution.startedAt ?? execution.createdAt);
+  const words = durationWords(endOf(execution, now) - began);
+  const state = shownState(execution);
+  return (
+    <>
+      <div role="gridcell" className={styles.time}>
+        {execution.state === 'queued' ? '' : words}
+      </div>
+      <div role="gridcell" className={styles.track}>
+        {width > 0 &&
+          barsOf(execution, now).map(({ part, from, to, isGoing }) => {
+            const left = placeOf(from, window, width);
+            const right = placeOf(to, window, width);
+            if (right < -4 || left > width + 4) return null;
+            const start = Math.max(-4, left);
+            return (
+              <span
+                key={part}
+                className={styles.bar}
+                data-part={part}
+                data-state={state}
+                data-kind={execution.kind}
+                data-going={isGoing || undefined}
+                style={{ insetInlineStart: start, width: Math.min(right, width + 4) - start }}
+              />
+            );
+          })}
+      </div>
+    </>
+  );
+}
