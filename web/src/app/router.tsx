@@ -33,7 +33,10 @@ const root = createRoute({
   getParentRoute: parent,
   path: '/roots/$id',
   // What of the tree is open, and which stretch of its time is looked at (`1200-5600`, milliseconds).
-  validateSearch: ({ at, zoom }: Record<string, unknown>): { at?: string; zoom?: string } => ({
+  validateSearch: ({
+    at,
+    zoom,
+  }: Record<string, unknown>): { at?: string | undefined; zoom?: string | undefined } => ({
     ...(typeof at === 'string' ? { at } : {}),
     ...(typeof zoom === 'string' ? { zoom } : {}),
   }),

@@ -55,6 +55,14 @@ export const treeQuery = (id: string) =>
     meta: { touchedBy: isOfRoot(id) },
   });
 
+/** One execution, with the whole of its texts. `rootId`: whose events concern it. */
+export const executionQuery = (id: string, rootId: string) =>
+  queryOptions({
+    queryKey: ['execution', id],
+    queryFn: ({ signal }) => ask<Execution>(`/executions/${encodeURIComponent(id)}`, signal),
+    meta: { touchedBy: isOfRoot(rootId) },
+  });
+
 /** The workflow that an execution is: its steps. `rootId`: whose events concern it. */
 export const workflowQuery = (id: string, rootId: string) =>
   queryOptions({

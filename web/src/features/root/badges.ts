@@ -21,8 +21,7 @@ export function badgesOf({ node, attempts }: TraceRow & { readonly kind: 'execut
   } else if (execution.attempt > 1) {
     add(`attempt ${execution.attempt}`, 'quiet', 'There were attempts at this before.');
   }
-  if (execution.kind === 'late')
-    add('late', 'wait', 'What the agent did by itself when its turn was over.');
+  if (execution.kind === 'late') add('late', 'wait', 'What the agent did by itself when its turn was over.');
   const { waiting, error, closed } = execution;
   if (waiting && !closed)
     add(`waits for ${waiting.for}`, 'wait', plainLine(waiting.text ?? `It waits for ${waiting.for}.`));

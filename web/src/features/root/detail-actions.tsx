@@ -16,12 +16,7 @@ export function DetailActions({ execution }: { readonly execution: Execution }):
     <div className={styles.detailActions}>
       {waiting && <AnswerForm executionId={id} waiting={waiting} />}
       <div className={styles.actions}>
-        <Action
-          label="Stop"
-          tone="bad"
-          asks="Stop it and everything below it?"
-          run={() => stopTree(id)}
-        />
+        <Action label="Stop" tone="bad" asks="Stop it and everything below it?" run={() => stopTree(id)} />
         {parentId !== null && kind !== 'continuation' && (
           <Action
             label="Detach"
@@ -60,7 +55,9 @@ function Steer({ sessionId }: { readonly sessionId: string }): ReactNode {
         </button>
         {data && !isPending && (
           <span role="status" className={styles.quiet}>
-            {data.disposition === 'steering' ? 'On its way into the running turn.' : 'Queued behind the running turn.'}
+            {data.disposition === 'steering'
+              ? 'On its way into the running turn.'
+              : 'Queued behind the running turn.'}
           </span>
         )}
         {error && <span role="alert">{error.message}</span>}

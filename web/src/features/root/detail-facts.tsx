@@ -105,7 +105,11 @@ function Where({ execution: { runsIn, reportsTo } }: { readonly execution: Execu
   );
 }
 
-function WhoStops({ execution: { cancelledBy, runId, parentId } }: { readonly execution: Execution }): ReactNode {
+function WhoStops({
+  execution: { cancelledBy, runId, parentId },
+}: {
+  readonly execution: Execution;
+}): ReactNode {
   return (
     <>
       a person{parentId !== null && ', the end of its tree'}

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Execution } from '../../../../src/contract/execution.ts';
-import { toldQuery } from '../../live/queries.ts';
+import { toldQuery } from '../../live/told.ts';
 import { plainBlock } from '../../ui/plain.ts';
 import styles from './root.module.css';
 
@@ -59,6 +59,7 @@ function Told({ execution }: { readonly execution: Execution }): ReactNode {
 
 function Text({ text }: { readonly text: string }): ReactNode {
   return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a long text is scrolled by keys
     <pre className={styles.text} tabIndex={0} dir="auto">
       {plainBlock(text)}
     </pre>

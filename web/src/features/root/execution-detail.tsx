@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import type { Execution, TreeView } from '../../../../src/contract/execution.ts';
 import { stepStateWords } from '../../../../src/words/step-words.ts';
 import { useNow } from '../../live/clock.ts';
@@ -26,44 +26,44 @@ interface DetailProps {
 export function ExecutionDetail(props: DetailProps): ReactNode {
   const { row, onClose } = props;
   const pane = useRef<HTMLElement>(null);
-  useEffect(() => pane.current?.focus({ preventScroll: true }), []);
   const close = (): void => {
     const place = document.querySelector<HTMLElement>('[role="treegrid"] [role="row"][tabindex="0"]');
     onClose();
     place?.focus({ preventScroll: true });
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== 'Escape') return;
-    event.preventDefault();
-    close();
-  };
+  useEscape(pane, close);
   return (
-    <aside
-      ref={pane}
-      className={styles.detail}
-      aria-labelledby="detail-title"
-      tabIndex={-1}
-      onKeyDown={onKeyDown}
-    >
+    <aside ref={pane} className={styles.detail} aria-labelledby="detail-title" tabIndex={-1}>
       <div className={styles.detailHead}>
         <h2 id="detail-title">
           <bdi>
-            {row.kind === 'execution'
-              ? titleOf(row.node.execution)
-              : `step ${plainLine(row.step.name, 200)}`}
+            {row.kind === 'execution' ? titleOf(row.node.execution) : `step ${plainLine(row.step.name, 200)}`}
           </bdi>
         </h2>
         <button type="button" onClick={close} aria-label="Close the detail" title="Close (Esc)">
           ✕
         </button>
       </div>
-      {row.kind === 'execution' ? (
-        <OfExecution {...props} row={row} />
-      ) : (
-        <OfStep row={row} />
-      )}
+      {row.kind === 'execution' ? <OfExecution {...props} row={row} /> : <OfStep row={row} />}
     </aside>
   );
+}
+
+/** Takes the focus when it opens, and closes by Escape from wherever in it the focus is. */
+function useEscape(pane: RefObject<HTMLElement | null>, close: () => void): void {
+  const latest = useRef(close);
+  useEffect(() => {
+    latest.current = close;
+  });
+  useEffect(() => {
+    const element = pane.current;
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape' && !event.defaultPrevented) latest.current();
+    };
+    element?.focus({ preventScroll: true });
+    element?.addEventListener('keydown', onKeyDown);
+    return () => element?.removeEventListener('keydown', onKeyDown);
+  }, [pane]);
 }
 
 function OfExecution({
@@ -74,9 +74,7 @@ function OfExecution({
   const brief = row.node.execution;
   // The tree has beginnings alone of long texts.
   const whole = useQuery({ ...executionQuery(brief.id, view.root), enabled: brief.resultCut === true });
-  const execution: Execution = whole.data
-    ? { ...brief, ...pickTexts(whole.data) }
-    : brief;
+  const execution: Execution = whole.data ? { ...brief, ...pickTexts(whole.data) } : brief;
   return (
     <>
       <div className={styles.facts}>

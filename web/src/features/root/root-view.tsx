@@ -41,7 +41,7 @@ function Tree({ id, view }: { readonly id: string; readonly view: TreeView }): R
   const choose = useCallback(
     (key: string | undefined): void =>
       void navigate({
-        search: ({ at: _, ...others }) => (key === undefined ? others : { ...others, at: key }),
+        search: (before) => ({ ...before, at: key }),
         replace: true,
         resetScroll: false,
       }),
@@ -50,7 +50,7 @@ function Tree({ id, view }: { readonly id: string; readonly view: TreeView }): R
   const setZoom = useCallback(
     (text: string | undefined): void =>
       void navigate({
-        search: ({ zoom: _, ...others }) => (text === undefined ? others : { ...others, zoom: text }),
+        search: (before) => ({ ...before, zoom: text }),
         replace: true,
         resetScroll: false,
       }),

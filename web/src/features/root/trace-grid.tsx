@@ -72,6 +72,7 @@ export function TraceGrid({
       <div
         ref={grid}
         role="treegrid"
+        tabIndex={-1}
         aria-label="Executions"
         aria-rowcount={visible.rows.length + 1}
         className={styles.grid}
@@ -150,7 +151,7 @@ function useChosenInView({
   readonly setFocused: (key: string) => void;
   readonly scrollTo: (place: number) => void;
 }): void {
-  const [shown, setShown] = useState<string>();
+  const shown = useRef<string>(undefined);
   const isIn = chosen !== undefined && trace.at.has(chosen);
   useEffect(() => {
     if (chosen === undefined || !isIn) return;
@@ -161,9 +162,9 @@ function useChosenInView({
   const place = index === undefined ? undefined : visible.places[index];
   const isVisible = place !== undefined && visible.rows[place] === index;
   useEffect(() => {
-    if (chosen === shown) return;
+    if (chosen === shown.current) return;
     if (chosen !== undefined && !(isVisible && place !== undefined)) return;
     if (place !== undefined) scrollTo(place);
-    setShown(chosen);
-  }, [chosen, shown, isVisible, place, scrollTo]);
+    shown.current = chosen;
+  }, [chosen, isVisible, place, scrollTo]);
 }

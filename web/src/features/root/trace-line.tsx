@@ -44,6 +44,7 @@ export const TraceLine = memo(function TraceLine(props: LineProps): ReactNode {
     else props.onChoose(row.key);
   };
   return (
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the grid has them, for all its rows
     <div
       role="row"
       className={styles.row}
@@ -80,8 +81,8 @@ export const TraceLine = memo(function TraceLine(props: LineProps): ReactNode {
         <Times {...props} node={row.node} />
       ) : (
         <>
-          <div role="gridcell" className={styles.time} />
-          <div role="gridcell" className={styles.track} />
+          <div role="gridcell" className={styles.time} aria-label="not begun" />
+          <div role="gridcell" className={styles.track} aria-label="not begun" />
         </>
       )}
     </div>
@@ -120,7 +121,9 @@ function ExecutionName({
 function StepName({ step, now }: { readonly step: TreeStep; readonly now: number }): ReactNode {
   return (
     <>
-      <StateMark state={step.state === 'backsOff' ? 'waiting' : step.state === 'skipped' ? 'cancelled' : 'queued'} />
+      <StateMark
+        state={step.state === 'backsOff' ? 'waiting' : step.state === 'skipped' ? 'cancelled' : 'queued'}
+      />
       <bdi className={styles.quietTitle}>step {plainLine(step.name, 120)}</bdi>
       <span className={styles.quiet}>{stepStateWords(step, now)}</span>
     </>

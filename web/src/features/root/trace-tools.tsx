@@ -1,13 +1,13 @@
 import { type ReactNode, useState } from 'react';
 import type { TreeView } from '../../../../src/contract/execution.ts';
 import { treeLines } from '../../../../src/words/tree-view.ts';
-import { serverNow } from '../../live/clock.ts';
+import { serverNow, useNow } from '../../live/clock.ts';
 import styles from './root.module.css';
 import type { Trace } from './trace.ts';
 import type { TimeView } from './use-time-window.ts';
 
 /** How long it is said that something was copied; milliseconds. */
-const saidMs = 2_000;
+const saidMs = 4_000;
 
 /** What can be done with the picture: zoom, open and close, copy. */
 export function TraceTools({
@@ -54,17 +54,24 @@ export function TraceTools({
 
 /** Copies the tree as `stemma tree` prints it. */
 function CopyTree({ view }: { readonly view: TreeView }): ReactNode {
-  const [said, setSaid] = useState('');
+  const [said, setSaid] = useState({ text: '', at: 0 });
+  const now = useNow();
   const copy = async (): Promise<void> => {
     const lines = treeLines(view, { now: serverNow(), ids: true });
-    const text = lines.map((line) => line.map((each) => each.text).join('').trimEnd()).join('\n');
+    const text = lines
+      .map((line) =>
+        line
+          .map((each) => each.text)
+          .join('')
+          .trimEnd(),
+      )
+      .join('\n');
     try {
       await navigator.clipboard.writeText(`${text}\n`);
-      setSaid('Copied');
+      setSaid({ text: 'Copied', at: serverNow() });
     } catch {
-      setSaid('The browser does not let it be copied');
+      setSaid({ text: 'The browser does not let it be copied', at: serverNow() });
     }
-    setTimeout(() => setSaid(''), saidMs);
   };
   return (
     <span className={styles.group}>
@@ -72,7 +79,7 @@ function CopyTree({ view }: { readonly view: TreeView }): ReactNode {
         Copy as text
       </button>
       <span role="status" className={styles.quiet}>
-        {said}
+        {now - said.at < saidMs ? said.text : ''}
       </span>
     </span>
   );

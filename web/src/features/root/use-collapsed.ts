@@ -31,14 +31,17 @@ export function useCollapsed(trace: Trace): Collapsed {
       }),
     [trace],
   );
-  const setAll = (how: 'open' | 'closedOnes'): void => setCollapsed(how === 'open' ? new Set() : closedOnes(trace));
+  const setAll = (how: 'open' | 'closedOnes'): void =>
+    setCollapsed(how === 'open' ? new Set() : closedOnes(trace));
   return { collapsed, toggle, reveal, setAll };
 }
 
 /** The keys of what is closed and has something below it, but for the root: what is at work stays in sight. */
 function closedOnes({ rows }: Trace): ReadonlySet<string> {
   const keys = rows.flatMap((row, index) =>
-    row.kind === 'execution' && row.parent >= 0 && row.node.execution.closed && row.end > index + 1 ? [row.key] : [],
+    row.kind === 'execution' && row.parent >= 0 && row.node.execution.closed && row.end > index + 1
+      ? [row.key]
+      : [],
   );
   return new Set(keys);
 }

@@ -73,8 +73,7 @@ export function useTimeWindow({
     step,
     moveBy,
     fit,
-    select: (from, to) =>
-      set(between(instantAt(from, window, width), instantAt(to, window, width), whole)),
+    select: (from, to) => set(between(instantAt(from, window, width), instantAt(to, window, width), whole)),
     press: (key, isShift) => {
       if (key === '+' || key === '=') step('in');
       else if (key === '-' || key === '_') step('out');
