@@ -5,6 +5,7 @@ import { noticeHandlers, runHandlers, serverHandlers } from './other-handlers.ts
 import { scheduleHandlers } from './schedule-handlers.ts';
 import type { HandlerContext, HandlersOf } from './route-request.ts';
 import { sessionHandlers } from './session-handlers.ts';
+import { tokenHandlers } from './token-handlers.ts';
 import { workflowHandlers } from './workflow-handlers.ts';
 
 /** All handlers; that none is missing is checked by the compiler. */
@@ -18,6 +19,7 @@ export function createHandlers(context: HandlerContext): HandlersOf<RouteName> {
     ...runHandlers(context),
     ...scheduleHandlers(context),
     ...workflowHandlers(context),
+    ...tokenHandlers(context),
     ...serverHandlers(context),
   };
 }

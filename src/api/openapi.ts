@@ -95,7 +95,7 @@ function queryParameters(query: z.ZodType | undefined): unknown[] {
 }
 
 function headerParameters(spec: RouteSpec): unknown[] {
-  if (spec.method !== 'POST') return [];
+  if (spec.method !== 'POST' || spec.answersSecret === true) return [];
   const description = 'The same key with the same body answers the same; with another body it is a conflict.';
   return [{ name: 'Idempotency-Key', in: 'header', schema: { type: 'string', maxLength: 255 }, description }];
 }

@@ -35,6 +35,7 @@ import type {
 } from '../contract/schedule.ts';
 import type { ScheduleInput } from '../contract/schedule-input.ts';
 import type { AgentCheck, AgentView, Session, SessionMessage, TranscriptItem } from '../contract/session.ts';
+import type { NewToken, Token, TokenBody } from '../contract/token.ts';
 import type {
   Workflow,
   WorkflowRunBody,
@@ -63,6 +64,7 @@ export interface ApiPorts {
   readonly waiting: Waiting;
   readonly feed: Feed;
   readonly access: Access;
+  readonly tokens: Tokens;
   readonly idempotency: Idempotency;
   readonly notifications: Notifications;
   readonly agents: Agents;
@@ -342,6 +344,16 @@ export interface Access {
   /** The value of a cookie for a code; `undefined` when it is unknown, used or expired. */
   redeem(code: string): Promise<{ readonly cookie: string; readonly maxAgeSeconds: number } | undefined>;
   verifyCookie(value: string): Promise<Principal | undefined>;
+}
+
+/** Who may call. Each change is in the log with who made it. */
+export interface Tokens {
+  /** Revoked ones included; browsers that would have to sign in again anyway are left out. */
+  list(): Promise<readonly Token[]>;
+  /** `ILLEGAL_STATE` when a token of this name is valid. */
+  create(body: TokenBody, call: Call): Promise<Answer<NewToken>>;
+  /** `NOT_FOUND` when there never was one of this name; one that is revoked already stays as it is. */
+  revoke(name: string, call: Call): Promise<Answer<Token>>;
 }
 
 /** An answer as it is stored under an idempotency key. */

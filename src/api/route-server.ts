@@ -93,7 +93,8 @@ function parsed<S extends z.ZodType>(what: string, schema: S, input: unknown): z
 }
 
 function callOf(headers: Headers, caller: Principal, route: string, body: unknown, spec: RouteSpec): Call {
-  const ref = spec.method === 'POST' ? readIdempotencyKey(headers, caller, route, body) : undefined;
+  const isKept = spec.method === 'POST' && spec.answersSecret !== true;
+  const ref = isKept ? readIdempotencyKey(headers, caller, route, body) : undefined;
   return ref === undefined ? { caller } : { caller, idempotency: ref };
 }
 

@@ -1,19 +1,30 @@
-import type { Access, Idempotency, StoredAnswer } from '../api/ports.ts';
+import type { Access, ApiPorts, Idempotency, StoredAnswer } from '../api/ports.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import type { TokenSigner } from '../base/tokens.ts';
 import { hashToken, randomToken } from '../base/tokens.ts';
 import type { Scope } from '../contract/route-spec.ts';
+import { browserNamePrefix } from '../contract/token.ts';
 import type { Records } from '../store/records.ts';
+import { browserLifeMs, createTokens, type TokensContext } from './tokens.ts';
 
 /** How long a sign-in link can be used. */
 const codeLifeMs = 10 * 60_000;
-/** How long a browser stays signed in. */
-const cookieLifeMs = 30 * 24 * 3_600_000;
 const codeLimit = 100;
 
-/** Who calls: named tokens from the records, signed tokens by their signature, browsers by a cookie. */
-export function createAccess(records: Records, signer: TokenSigner, clock: Clock): Access {
+/** What is needed to know who calls. */
+export interface CallersContext extends Omit<TokensContext, 'lastUses'> {
+  readonly signer: TokenSigner;
+}
+
+/** Who may call: how callers prove who they are, and the tokens by which they do. */
+export function createCallers(context: CallersContext): Pick<ApiPorts, 'access' | 'tokens'> {
+  const lastUses = new Map<string, number>();
+  return { access: createAccess(context, lastUses), tokens: createTokens({ ...context, lastUses }) };
+}
+
+// Named tokens from the records, signed tokens by their signature, browsers by a cookie.
+function createAccess({ records, signer, clock }: CallersContext, lastUses: Map<string, number>): Access {
   const codes = new Map<string, { readonly scope: Scope; readonly expiresAt: number }>();
   return {
     async verify(token) {
@@ -21,6 +32,7 @@ export function createAccess(records: Records, signer: TokenSigner, clock: Clock
       if (signed) return signed;
       const known = await records.tokenByHash(hashToken(token));
       if (!known || known.revokedAt !== null || !token.startsWith('stm_api_')) return undefined;
+      lastUses.set(known.hash, clock.now());
       return { kind: 'api', scope: known.scope, name: known.name };
     },
     createSignInCode(caller) {
@@ -41,14 +53,15 @@ export function createAccess(records: Records, signer: TokenSigner, clock: Clock
       if (!known || known.expiresAt < clock.now()) return undefined;
       const cookie = randomToken('stm_web_');
       const hash = hashToken(cookie);
-      const name = `browser ${hash.slice(0, 12)}`;
+      const name = `${browserNamePrefix}${hash.slice(0, 12)}`;
       await records.putToken({ hash, name, scope: known.scope, createdAt: clock.now(), revokedAt: null });
-      return { cookie, maxAgeSeconds: cookieLifeMs / 1000 };
+      return { cookie, maxAgeSeconds: browserLifeMs / 1000 };
     },
     async verifyCookie(value) {
       const known = value.startsWith('stm_web_') ? await records.tokenByHash(hashToken(value)) : undefined;
-      if (!known || known.revokedAt !== null || known.createdAt + cookieLifeMs < clock.now())
+      if (!known || known.revokedAt !== null || known.createdAt + browserLifeMs < clock.now())
         return undefined;
+      lastUses.set(known.hash, clock.now());
       return { kind: 'api', scope: known.scope, name: known.name };
     },
   };

@@ -23,6 +23,8 @@ export interface RouteSpec {
   readonly answer: z.ZodType;
   /** Whether it begins new work: refused with 503 while the server finds out what its agents did. */
   readonly launches?: boolean;
+  /** Its answer holds a secret: it is never kept, so that an idempotency key changes nothing. */
+  readonly answersSecret?: boolean;
 }
 
 /** What every API path begins with. */

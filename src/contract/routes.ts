@@ -10,6 +10,7 @@ import { rerunBody } from './schedule.ts';
 import { scheduleRoutes } from './schedule-routes.ts';
 import { agentCheck, agentView } from './session.ts';
 import { sessionRoutes } from './session-routes.ts';
+import { tokenRoutes } from './token-routes.ts';
 import { workflowRoutes } from './workflow-routes.ts';
 
 const executionRoutes = {
@@ -197,6 +198,7 @@ const otherRoutes = {
     body: z.strictObject({}),
     status: 201,
     answer: requests.signInAnswer,
+    answersSecret: true,
   },
   me: { ...get, path: at('/me'), summary: 'Who calls, and what that one may do', answer: requests.meAnswer },
   version: { ...get, path: '/version', summary: 'The version of the server', answer: requests.versionAnswer },
@@ -210,6 +212,7 @@ export const routes = {
   ...scheduleRoutes,
   ...workflowRoutes,
   ...notificationRoutes,
+  ...tokenRoutes,
   ...otherRoutes,
 } as const;
 

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { ApiPorts } from '../api/ports.ts';
-import { createAccess, createIdempotency } from '../application/access.ts';
+import { createCallers, createIdempotency } from '../application/access.ts';
 import { createExecutionCommands, createNoticeCommands } from '../application/commands.ts';
 import { usageTold } from '../application/budgets.ts';
 import type { AgentDirectory, ApplicationContext, ReviewKind } from '../application/context.ts';
@@ -234,7 +234,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       workflowQueries: createWorkflowQueries(context),
       waiting: createWaiting(context),
       feed,
-      access: createAccess(store.records, signer, clock),
+      ...createCallers({ ...context, audit: (what, data) => log.info(data, what) }),
       idempotency: createIdempotency(store.records, ids, clock),
       notifications: createNotifications(context, notifier),
       agents: agentsPorts(agents, clock),

@@ -244,7 +244,7 @@ async function listenOnOne(
 /** The first token: made at the first start, an administrator's, in a file that only its owner can read. */
 async function ensureToken(directory: DataDirectory, records: Records): Promise<void> {
   const known = await readLine(directory.tokenFile);
-  if (known && (await records.tokenByHash(hashToken(known)))) return;
+  if (known && (await records.tokenByHash(hashToken(known)))?.revokedAt === null) return;
   const token = randomToken('stm_api_');
   const now = systemClock.now();
   await records.revokeToken('admin', now);

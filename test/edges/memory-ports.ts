@@ -1,11 +1,14 @@
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import type { ExecutionId, RunId, SessionId } from '../../src/base/ids.ts';
+import { createTokens } from '../../src/application/tokens.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import type { Answer, ApiPorts, Call, FeedFilter, StoredAnswer, Terminals } from '../../src/api/ports.ts';
 import type { Event } from '../../src/contract/events.ts';
 import type { Page } from '../../src/contract/page.ts';
 import { createToolEndpoint } from '../../src/mcp/endpoint.ts';
 import type { ToolCalls } from '../../src/mcp/ports.ts';
+import { MemoryStore } from '../../src/store/memory/store.ts';
 import { EchoTerminals } from './echo-terminals.ts';
 import type { MemoryLedger } from './memory-ledger.ts';
 
@@ -24,6 +27,12 @@ export function memoryPorts(ledger: MemoryLedger, terminals: Terminals = new Ech
     waiting: { waitClosed: (id, { timeoutMs, signal }) => waitClosed(ledger, id, timeoutMs, signal) },
     feed: feed(ledger),
     access: access(ledger),
+    tokens: createTokens({
+      records: new MemoryStore({ clock: systemClock }).records,
+      clock: systemClock,
+      lastUses: new Map(),
+      audit: (what, body) => void ledger.audited.push({ what, body }),
+    }),
     idempotency: idempotency(),
     notifications: {
       list: async () => ({ items: [] }),
