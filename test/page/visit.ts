@@ -11,6 +11,8 @@ import type { Chromium, Tab } from './chromium.ts';
 
 /** How wide and high the window of a phone is, in pixels. */
 export const phone = { width: 360, height: 740 } as const;
+/** That of a desk. */
+const desk = { width: 1280, height: 800 } as const;
 
 /** An expression: the text of the first element that fits a selector, as a person sees it; '' where there is none. */
 export const textOf = (selector: string): string =>
@@ -125,6 +127,7 @@ export class Visit {
   async keepPictures(name: string): Promise<void> {
     const folder = process.env['STEMMA_PICTURES'];
     if (!folder) return;
+    await this.tab.resize(desk);
     for (const scheme of ['dark', 'light'] as const) {
       await this.tab.prefer(scheme);
       writeFileSync(join(folder, `${name}-${scheme}.png`), await this.tab.picture());

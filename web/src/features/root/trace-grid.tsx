@@ -40,7 +40,7 @@ export function TraceGrid({
   readonly looking: Looking;
 }): ReactNode {
   const { chosen, choose } = looking;
-  const now = usePresent(trace.endsAt);
+  const now = usePresent(trace);
   const grid = useRef<HTMLDivElement>(null);
   const [track, trackWidth] = useWidth();
   const [body, bodyWidth] = useWidth();
@@ -76,6 +76,7 @@ export function TraceGrid({
         aria-label="Executions"
         aria-rowcount={visible.rows.length + 1}
         className={styles.grid}
+        data-narrow={height === rowPx.narrow || undefined}
         onKeyDown={onKeyDown}
       >
         <div role="rowgroup" className={styles.head}>
@@ -89,13 +90,7 @@ export function TraceGrid({
             </div>
           </div>
         </div>
-        <div
-          role="rowgroup"
-          ref={body}
-          className={styles.body}
-          style={{ height: rows.total }}
-          data-narrow={height === rowPx.narrow || undefined}
-        >
+        <div role="rowgroup" ref={body} className={styles.body} style={{ height: rows.total }}>
           {rows.items.map(({ index, top }) => {
             const at = visible.rows[index] ?? 0;
             const row = trace.rows[at];
@@ -130,9 +125,10 @@ export function TraceGrid({
 }
 
 /** The present where a tree is open; where it is closed, when it closed: nothing there moves any more. */
-function usePresent(endsAt: number | undefined): number {
+function usePresent({ endsAt, latestAt }: Trace): number {
   const now = useNow();
-  return endsAt ?? now;
+  // The clock of the page goes by seconds: what has just happened is not later than the present.
+  return endsAt ?? Math.max(now, latestAt);
 }
 
 /** An address that names an execution shows it, wherever it is, once. */

@@ -1,10 +1,11 @@
 import { memo, type MouseEvent, type ReactNode } from 'react';
 import type { TreeStep } from '../../../../src/contract/step.ts';
+import { formatDuration } from '../../../../src/words/durations.ts';
 import type { TreeNode } from '../../../../src/words/forest.ts';
 import { stepStateWords } from '../../../../src/words/step-words.ts';
 import { plainLine } from '../../ui/plain.ts';
 import { StateMark } from '../../ui/state-mark.tsx';
-import { durationWords, shownState, titleOf } from '../../ui/words.ts';
+import { shownState, titleOf } from '../../ui/words.ts';
 import { badgesOf } from './badges.ts';
 import { barsOf, endOf } from './bars.ts';
 import styles from './root.module.css';
@@ -138,7 +139,7 @@ function Times({
   width,
 }: LineProps & { readonly node: TreeNode }): ReactNode {
   const began = Date.parse(execution.startedAt ?? execution.createdAt);
-  const words = durationWords(endOf(execution, now) - began);
+  const words = formatDuration(endOf(execution, now) - began);
   const state = shownState(execution);
   return (
     <>

@@ -48,6 +48,8 @@ export interface Trace {
   readonly at: ReadonlyMap<string, number>;
   readonly handlings: readonly Handling[];
   readonly startsAt: number;
+  /** The latest that is known to have happened. */
+  readonly latestAt: number;
   /** Undefined while it is open. */
   readonly endsAt: number | undefined;
 }
@@ -64,15 +66,15 @@ export function traceOf(view: TreeView): Trace {
   return { rows, at, handlings, ...spanOf(view) };
 }
 
-function spanOf({ executions, closed }: TreeView): Pick<Trace, 'startsAt' | 'endsAt'> {
+function spanOf({ executions, closed }: TreeView): Pick<Trace, 'startsAt' | 'latestAt' | 'endsAt'> {
   let startsAt = Number.POSITIVE_INFINITY;
-  let endsAt = 0;
-  for (const { createdAt, closedAt, endedAt } of executions) {
+  let latestAt = 0;
+  for (const { createdAt, startedAt, endedAt, closedAt } of executions) {
     startsAt = Math.min(startsAt, Date.parse(createdAt));
-    endsAt = Math.max(endsAt, Date.parse(closedAt ?? endedAt ?? createdAt));
+    latestAt = Math.max(latestAt, Date.parse(closedAt ?? endedAt ?? startedAt ?? createdAt));
   }
   if (executions.length === 0) startsAt = 0;
-  return { startsAt, endsAt: closed ? endsAt : undefined };
+  return { startsAt, latestAt, endsAt: closed ? latestAt : undefined };
 }
 
 type Draft = TraceRow & { end: number };
