@@ -27,11 +27,25 @@ const isOf = (prefix: string) => (event: Event) => event.type.startsWith(prefix)
 const isOfRoot = (id: string) => (event: Event) => event.rootId === id;
 const isOfSession = (id: string) => (event: Event) => event.sessionId === id;
 
-/** Live roots and what holds each: at most 500, the oldest first, those that wait for a person before them. */
+/** So many live roots are shown at most; and of each answer. */
+const mostLive = 5_000;
+const livePage = 500;
+
+/** Live roots and what holds each, the oldest first; of very many the oldest 5,000. */
 export const monitorQuery = (filters: Filters = {}) =>
   queryOptions({
     queryKey: ['monitor', filters],
-    queryFn: ({ signal }) => ask<MonitorAnswer>(`/monitor${queryText({ limit: 500, ...filters })}`, signal),
+    queryFn: async ({ signal }): Promise<Pick<MonitorAnswer, 'items' | 'nextCursor'>> => {
+      const items: MonitorAnswer['items'] = [];
+      for (let cursor: string | undefined; ; ) {
+        const path = `/monitor${queryText({ limit: livePage, cursor, ...filters })}`;
+        const page = await ask<MonitorAnswer>(path, signal);
+        items.push(...page.items);
+        cursor = page.nextCursor;
+        if (cursor === undefined) return { items };
+        if (items.length >= mostLive) return { items, nextCursor: cursor };
+      }
+    },
     placeholderData: keepPreviousData,
     meta: { touchedBy: (event) => event.rootId !== undefined || event.sessionId !== undefined },
   });

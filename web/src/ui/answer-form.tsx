@@ -42,7 +42,7 @@ export function AnswerForm({
     what === 'input' ? (choices ?? []).map((id) => ({ id, label: plainLine(id, 80) })) : limitChoices;
   const isBlocked = isPending || whyNot !== undefined;
   return (
-    <section className={styles.answer} aria-labelledby={title}>
+    <div role="group" className={styles.answer} aria-labelledby={title}>
       <p id={title} className={styles.title}>
         {titles[what]}
       </p>
@@ -71,7 +71,7 @@ export function AnswerForm({
         <FreeAnswer isBlocked={isBlocked} whyNot={whyNot} send={(said) => mutate({ text: said })} />
       )}
       {error && <p role="alert">{error.message}</p>}
-    </section>
+    </div>
   );
 }
 

@@ -2,9 +2,11 @@ import type { MonitorRow } from '../../../../src/contract/execution.ts';
 
 /** What the monitor shows of all live roots. */
 export interface MonitorFilter {
-  /** Words that must all be in the name, the agent, an id or in what holds it. */
+  /** Words that must all be in the name, the agent, the project, an id or in what holds it. */
   readonly search: string;
   readonly agent: string;
+  readonly project: string;
+  readonly label: string;
   readonly onlyNeedsPerson: boolean;
 }
 
@@ -20,10 +22,15 @@ export function monitorRows(all: readonly MonitorRow[], filter: MonitorFilter): 
   const words = filter.search.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = (row: MonitorRow): boolean => {
     if (filter.agent !== '' && row.agent !== filter.agent) return false;
+    if (filter.project !== '' && row.project !== filter.project) return false;
+    if (filter.label !== '' && !row.labels?.includes(filter.label)) return false;
     if (filter.onlyNeedsPerson && !needsPerson(row)) return false;
     const text = [
       row.name,
       row.agent,
+      row.project,
+      row.schedule,
+      ...(row.labels ?? []),
       row.id,
       row.sessionId,
       ...row.holding.map(({ name, why }) => `${name} ${why}`),
@@ -41,7 +48,15 @@ export function monitorRows(all: readonly MonitorRow[], filter: MonitorFilter): 
     );
 }
 
-/** The agents that have something at work, by name. */
-export function agentsOf(all: readonly MonitorRow[]): string[] {
-  return [...new Set(all.flatMap(({ agent }) => (agent === undefined ? [] : [agent])))].sort();
+/** What can be chosen to see a part: what there is among the live roots, by name. */
+export function choicesOf(all: readonly MonitorRow[]): Record<'agent' | 'project' | 'label', string[]> {
+  return {
+    agent: sorted(all.map(({ agent }) => agent)),
+    project: sorted(all.map(({ project }) => project)),
+    label: sorted(all.flatMap(({ labels = [] }) => labels)),
+  };
+}
+
+function sorted(words: readonly (string | undefined)[]): string[] {
+  return [...new Set(words)].filter((word) => word !== undefined).sort();
 }

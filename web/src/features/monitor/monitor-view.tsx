@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import type { MonitorRow } from '../../../../src/contract/execution.ts';
 import { useTitle } from '../../app/title.ts';
 import { executionsQuery, monitorQuery } from '../../live/queries.ts';
 import { Answered } from '../../ui/answered.tsx';
 import { Message } from '../../ui/message.tsx';
+import { plainLine } from '../../ui/plain.ts';
 import { LiveRoots } from './live-roots.tsx';
-import { agentsOf, type MonitorFilter, monitorRows, needsPerson } from './monitor-rows.ts';
+import { choicesOf, type MonitorFilter, monitorRows, needsPerson } from './monitor-rows.ts';
 import styles from './monitor.module.css';
 import { RecentRoots } from './recent-roots.tsx';
 
@@ -40,6 +41,8 @@ export function MonitorView(): ReactNode {
   );
 }
 
+const everything: MonitorFilter = { search: '', agent: '', project: '', label: '', onlyNeedsPerson: false };
+
 function Filtered({
   all,
   isCut,
@@ -47,8 +50,8 @@ function Filtered({
   readonly all: readonly MonitorRow[];
   readonly isCut: boolean;
 }): ReactNode {
-  const [filter, setFilter] = useState<MonitorFilter>({ search: '', agent: '', onlyNeedsPerson: false });
-  const rows = monitorRows(all, filter);
+  const [filter, setFilter] = useState(everything);
+  const rows = useMemo(() => monitorRows(all, filter), [all, filter]);
   const count = rows.length === all.length ? `${all.length}` : `${rows.length} of ${all.length}`;
   return (
     <>
@@ -60,16 +63,7 @@ function Filtered({
           value={filter.search}
           onChange={({ target }) => setFilter({ ...filter, search: target.value })}
         />
-        <select
-          aria-label="Agent"
-          value={filter.agent}
-          onChange={({ target }) => setFilter({ ...filter, agent: target.value })}
-        >
-          <option value="">all agents</option>
-          {agentsOf(all).map((agent) => (
-            <option key={agent}>{agent}</option>
-          ))}
-        </select>
+        <Choices all={all} filter={filter} setFilter={setFilter} />
         <label>
           <input
             type="checkbox"
@@ -79,16 +73,54 @@ function Filtered({
           needs a person
         </label>
         <output>
-          {count} live{isCut ? ' (the oldest 500 are looked at)' : ''}
+          {count} live{isCut ? ' (the oldest are looked at)' : ''}
         </output>
       </form>
       {rows.length === 0 ? (
-        <Message title="Nothing that runs fits">Change or clear the filters.</Message>
+        <Message title="Nothing that runs fits">
+          <button type="button" onClick={() => setFilter(everything)}>
+            Show everything
+          </button>
+        </Message>
       ) : (
         <LiveRoots rows={rows} />
       )}
     </>
   );
+}
+
+/** A choice among what there is, of each kind of which there is more than one. */
+function Choices({
+  all,
+  filter,
+  setFilter,
+}: {
+  readonly all: readonly MonitorRow[];
+  readonly filter: MonitorFilter;
+  readonly setFilter: (filter: MonitorFilter) => void;
+}): ReactNode {
+  const choices = useMemo(() => choicesOf(all), [all]);
+  return (['agent', 'project', 'label'] as const).map((kind) => {
+    const words = choices[kind];
+    const isOffered = filter[kind] !== '' || words.length > (kind === 'label' ? 0 : 1);
+    return (
+      isOffered && (
+        <select
+          key={kind}
+          aria-label={`Only this ${kind}`}
+          value={filter[kind]}
+          onChange={({ target }) => setFilter({ ...filter, [kind]: target.value })}
+        >
+          <option value="">all {kind}s</option>
+          {words.map((word) => (
+            <option key={word} value={word}>
+              {plainLine(word, 60)}
+            </option>
+          ))}
+        </select>
+      )
+    );
+  });
 }
 
 function NothingRuns(): ReactNode {

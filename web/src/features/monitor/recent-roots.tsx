@@ -16,7 +16,7 @@ export function RecentRoots({ executions }: { readonly executions: readonly Exec
     .filter(({ parentId, closed }) => parentId === null && closed)
     .sort((left, right) => (right.closedAt ?? '').localeCompare(left.closedAt ?? ''))
     .slice(0, shown);
-  if (roots.length === 0) return <p className={styles.held}>Nothing has ended lately.</p>;
+  if (roots.length === 0) return <p className={styles.recentEmpty}>Nothing has ended lately.</p>;
   return (
     <ul className={styles.recent}>
       {roots.map((execution) => (

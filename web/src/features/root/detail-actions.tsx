@@ -1,10 +1,9 @@
-import { type FormEvent, type ReactNode, useId, useState } from 'react';
-import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import type { Execution } from '../../../../src/contract/execution.ts';
 import { stopTree, tell } from '../../live/ask.ts';
-import { useMayOperate } from '../../live/who.ts';
 import { Action } from '../../ui/action.tsx';
 import { AnswerForm } from '../../ui/answer-form.tsx';
+import { SteerForm } from '../../ui/steer-form.tsx';
 import styles from './root.module.css';
 
 /** What can be done with one execution, as the server offers it. */
@@ -25,43 +24,7 @@ export function DetailActions({ execution }: { readonly execution: Execution }):
           />
         )}
       </div>
-      {state === 'running' && !waiting && runsIn !== undefined && <Steer sessionId={runsIn} />}
+      {state === 'running' && !waiting && runsIn !== undefined && <SteerForm sessionId={runsIn} />}
     </div>
-  );
-}
-
-/** Says something to an agent that is at work: it is taken up within its turn where the agent can do that, else after it. */
-function Steer({ sessionId }: { readonly sessionId: string }): ReactNode {
-  const [text, setText] = useState('');
-  const mayOperate = useMayOperate();
-  const field = useId();
-  const { mutate, isPending, error, data } = useMutation({
-    mutationFn: () =>
-      tell<{ disposition: string }>('/query', { message: text, sessionId, whenBusy: 'steer' }),
-    onSuccess: () => setText(''),
-  });
-  if (!mayOperate) return null;
-  const send = (event: FormEvent): void => {
-    event.preventDefault();
-    if (text.trim() !== '') mutate();
-  };
-  return (
-    <form className={styles.steer} onSubmit={send}>
-      <label htmlFor={field}>Steer: say something to it while it works</label>
-      <textarea id={field} rows={2} value={text} onChange={({ target }) => setText(target.value)} />
-      <div className={styles.actions}>
-        <button type="submit" disabled={isPending || text.trim() === ''}>
-          Steer
-        </button>
-        {data && !isPending && (
-          <span role="status" className={styles.quiet}>
-            {data.disposition === 'steering'
-              ? 'On its way into the running turn.'
-              : 'Queued behind the running turn.'}
-          </span>
-        )}
-        {error && <span role="alert">{error.message}</span>}
-      </div>
-    </form>
   );
 }
