@@ -11,6 +11,7 @@ import { authenticate } from './authentication.ts';
 import { defaultBodyLimitBytes } from './bodies.ts';
 import { createHandlers } from './handlers.ts';
 import { checkHosts } from './hosts.ts';
+import { OpenCallers } from './open-callers.ts';
 import { describeApi } from './openapi.ts';
 import type { PageFiles } from './pages.ts';
 import { signInNeededResponse, wantsHtml } from './plain-pages.ts';
@@ -56,7 +57,7 @@ export function createApi(ports: ApiPorts, options: ApiOptions): Api {
   const prefix = prefixOf(options.publicUrl);
   const app = new Hono<ApiEnv>({ getPath: (request) => withoutPrefix(getPath(request), prefix) });
   addMiddleware(app, context);
-  const handlers = createHandlers({ ports, pageUrl: context.pageUrl });
+  const handlers = createHandlers({ ports, pageUrl: context.pageUrl, openCallers: context.openCallers });
   for (const [name, spec] of Object.entries(routeTable) as [RouteName, RouteSpec][]) {
     app.on(spec.method, [spec.path, ...(spec.aliases ?? [])], (c) => serveRoute(context, name, handlers, c));
   }
@@ -96,6 +97,7 @@ function createContext(ports: ApiPorts, options: ApiOptions, stopping: AbortSign
     ports,
     settings,
     stopping,
+    openCallers: new OpenCallers(stopping),
     clock: options.clock,
     log: options.log,
     page: options.page,

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../base/clock.ts';
 import type { HostRules } from './hosts.ts';
+import type { OpenCallers } from './open-callers.ts';
 import type { OpenApiDocument } from './openapi.ts';
 import type { PageFiles } from './pages.ts';
 import type { ApiPorts, Principal } from './ports.ts';
@@ -27,6 +28,7 @@ export interface ApiContext {
   readonly pageUrl: () => string;
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal;
+  readonly openCallers: OpenCallers;
 }
 
 /** What Hono carries with a request. */

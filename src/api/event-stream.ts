@@ -55,7 +55,9 @@ class ClientStream {
   }
 
   begin(): void {
-    this.#options.closing.addEventListener('abort', this.#closePolitely, { once: true });
+    const { closing } = this.#options;
+    if (closing.aborted) return this.#closePolitely();
+    closing.addEventListener('abort', this.#closePolitely, { once: true });
     this.#write('retry: 1000\n\n');
     this.#keepAlive();
     this.#follow().catch((error: unknown) => this.#break(error));

@@ -61,7 +61,8 @@ async function serveEvents(context: ApiContext, c: Context<ApiEnv>): Promise<Res
   if (c.req.method === 'HEAD') return methodNotAllowed('HEAD', ['GET']);
   if (context.ports.health.state() === 'stopping' || context.stopping.aborted) throw stoppingError();
   const { after, ...filter } = parseQuery(eventsQuery, c.req.queries());
-  const { clock, log, settings, stopping, ports } = context;
+  const { clock, log, settings, ports } = context;
+  const closing = context.openCallers.signalOf(c.get('principal'));
   const wanted = await feedFilter(ports, filter);
   const body = openEventStream({
     feed: ports.feed,
@@ -72,7 +73,7 @@ async function serveEvents(context: ApiContext, c: Context<ApiEnv>): Promise<Res
     after: c.req.header('last-event-id') || after,
     keepAliveMs: settings.keepAliveMs,
     bufferBytes: settings.streamBufferBytes,
-    closing: stopping,
+    closing,
     connection: c.env.outgoing,
   });
   return new Response(body, {

@@ -1,4 +1,5 @@
 import type { AnswerOf, BodyOf, QueryOf, RouteName } from '../contract/routes.ts';
+import type { OpenCallers } from './open-callers.ts';
 import type { ApiPorts, Call } from './ports.ts';
 
 /** A request after everything that is the same for all routes: parsed, authenticated, allowed. */
@@ -23,4 +24,5 @@ export interface HandlerContext {
   readonly ports: ApiPorts;
   /** How the page is reached, without a slash at its end: `http://127.0.0.1:4000`. */
   readonly pageUrl: () => string;
+  readonly openCallers: OpenCallers;
 }

@@ -21,7 +21,8 @@ interface SocketSettings {
   /** Bytes that may wait for a viewer that does not read, before the terminal is paused for it. */
   readonly bufferBytes: number;
   readonly keepAliveMs: number;
-  readonly stopping: AbortSignal;
+  /** Aborted when the view has to end, with the reason as a text. */
+  readonly closing: AbortSignal;
 }
 
 /**
@@ -32,6 +33,7 @@ export async function serveTerminal(context: ApiContext, c: Context<ApiEnv>): Pr
   const { ports, clock, settings, stopping } = context;
   const principal = c.get('principal');
   authorize({ needs: 'read' }, principal);
+  const closing = context.openCallers.signalOf(principal);
   const state = ports.health.state();
   if (state === 'recovering') throw recoveringError();
   if (state === 'stopping' || stopping.aborted) throw stoppingError();
@@ -51,7 +53,7 @@ export async function serveTerminal(context: ApiContext, c: Context<ApiEnv>): Pr
   const view = valueOf(await opened);
   const about = {
     clock,
-    stopping,
+    closing,
     keepAliveMs: settings.keepAliveMs,
     bufferBytes: settings.streamBufferBytes,
   };
@@ -106,15 +108,17 @@ class TerminalSocket implements Sink {
     this.#socket = socket;
     this.#view = view;
     this.#settings = settings;
-    const stop = (): void => socket.close(closeCodes.goingAway, 'the server is stopping');
-    settings.stopping.addEventListener('abort', stop, { once: true });
+    const { closing } = settings;
+    const stop = (): void => socket.close(closeCodes.goingAway, String(closing.reason));
+    if (closing.aborted) stop();
+    closing.addEventListener('abort', stop, { once: true });
     socket.on('message', (data, isBinary) => this.#hear(data, isBinary));
     socket.on('pong', () => {
       this.#isAnswered = true;
     });
     socket.on('error', () => socket.terminate());
     socket.on('close', () => {
-      settings.stopping.removeEventListener('abort', stop);
+      closing.removeEventListener('abort', stop);
       this.#cancelPing?.();
       view.end();
     });

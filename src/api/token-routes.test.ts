@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { startEdge, tokens } from '../../test/edges/running-edge.ts';
 import type { RunningEdge } from '../../test/edges/running-edge.ts';
 import { newToken } from '../contract/token.ts';
@@ -50,4 +51,33 @@ test('the secret is never kept, also not to repeat an answer', async () => {
     });
   expect((await send()).status).toBe(201);
   expect((await send()).status).toBe(409);
+});
+
+test('a revoked token ends what its holder has open, and nobody else', async () => {
+  const make = async (name: string): Promise<string> =>
+    newToken.parse(await (await edge.post(path, { name, scope: 'operate' })).json()).token;
+  const [gone, stays] = [await make('gone'), await make('stays')];
+  const read = async (token: string, leaving: AbortSignal): Promise<void> => {
+    const response = await edge.call('/api/v1/events', { token, signal: leaving });
+    expect(response.status).toBe(200);
+    for await (const _ of response.body ?? []) if (token === stays) return;
+  };
+  const leaving = new AbortController();
+  const session = (await (await edge.post('/api/v1/sessions', {})).json()) as { id: string };
+  const socket = new WebSocket(
+    `ws://127.0.0.1:${edge.port}/api/v1/sessions/${session.id}/terminal?columns=90&rows=20`,
+    ['stemma.terminal'],
+    { headers: { authorization: `Bearer ${gone}` } },
+  );
+  const closed = new Promise((resolve) =>
+    socket.on('close', (code, reason) => resolve([code, reason.toString()])),
+  );
+  await new Promise((resolve) => socket.on('open', resolve));
+  const ended = read(gone, leaving.signal);
+  await read(stays, leaving.signal);
+  await edge.call(`${path}/gone`, { method: 'DELETE' });
+  await ended;
+  expect(await closed).toEqual([1001, 'the token was revoked']);
+  expect((await edge.call('/api/v1/monitor', { token: gone })).status).toBe(401);
+  expect((await edge.call('/api/v1/monitor', { token: stays })).status).toBe(200);
 });

@@ -6,6 +6,7 @@ import { keepAlive } from './keep-alive.ts';
 import type { CliDeps } from './ports.ts';
 import { plainBlock } from '../words/text.ts';
 import { addAgentVerbs } from './verbs/agents.ts';
+import { addAuthVerbs } from './verbs/auth.ts';
 import { addDemoVerbs } from './verbs/demo.ts';
 import { addDoctorVerb } from './verbs/doctor.ts';
 import { addExecVerb } from './verbs/exec.ts';
@@ -117,7 +118,7 @@ export function createProgram(deps: CliDeps, finish: (exitCode: number) => void)
 /** In the order and the groups of the help. */
 const verbs: readonly (readonly [heading: string, adders: readonly ((registrar: Registrar) => void)[]])[] = [
   ['To begin with', [addDemoVerbs, addInitVerb]],
-  ['The server', [addUpVerb, addServerVerbs, addDoctorVerb]],
+  ['The server', [addUpVerb, addServerVerbs, addDoctorVerb, addAuthVerbs]],
   ['Messages and runs', [addSendVerb, addRunVerb, addStandingRunVerbs, addWorkflowVerbs, addExecVerb]],
   ['What is open, and why', [addListVerb, addTreeVerbs, addLogsVerb, addExecutionVerbs]],
   ['By itself', [addScheduleVerbs, addImportVerbs, addNotifyVerbs]],

@@ -93,6 +93,36 @@ export function startUpCases(): void {
     }
   });
 
+  test.concurrent('auth token: made, used, listed and revoked; a revoked one of the directory is made anew', {
+    timeout: 180_000,
+  }, async () => {
+    const dataDir = join(root, 'tokens');
+    const start = async () => (await firstLine(['up', '--data', dataDir, '--port', '0'])).process;
+    const auth = (...argv: string[]) => stemma(['auth', 'token', ...argv, '--data', dataDir]);
+    const server = await start();
+    const made = await auth('new', 'ci', '--scope', 'read');
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^stm_api_\S+\n$/) });
+    expect(made.stderr).toContain('shown this once');
+    const token = made.stdout.trim();
+    const list = () => stemma(['ls', '--data', dataDir, '--token', token]);
+    expect((await list()).code).toBe(0);
+    const send = await stemma(['send', 'Hello.', '--agent', 'demo', '--data', dataDir, '--token', token]);
+    expect(send).toMatchObject({ code: 5, stderr: expect.stringContaining('operate') });
+    expect((await auth('new', 'ci', '--scope', 'admin')).code).toBe(4);
+    expect((await auth('ls')).stdout).toMatch(/^ci +read .* ago +valid$/m);
+    expect(await auth('revoke', 'ci')).toMatchObject({ code: 0, stdout: 'ci: revoked\n' });
+    expect(await list()).toMatchObject({ code: 5, stderr: expect.stringContaining('--token') });
+    expect((await auth('revoke', 'admin')).stderr).toContain('next start');
+    expect((await auth('ls')).code).toBe(5);
+    expect(readFileSync(join(dataDir, 'stemma.log'), 'utf8')).toMatch(
+      /"actor":\{"kind":"person","name":"admin"\}[^\n]*"token.revoked"/,
+    );
+    await server.signal('SIGTERM');
+    const next = await start();
+    expect((await auth('ls')).stdout).toMatch(/^admin +admin .* valid$/m);
+    await next.signal('SIGTERM');
+  });
+
   test.concurrent('what cannot be used is exit 5 and named, before anything is started', {
     timeout: 180_000,
   }, async () => {

@@ -31,7 +31,6 @@ export class MemoryLedger {
   readonly calls: { readonly what: string; readonly call: Call; readonly body?: unknown }[] = [];
   readonly toolCalls: SeenCall[] = [];
   readonly tokens = new Map<string, Principal>();
-  readonly audited: { readonly what: string; readonly body: unknown }[] = [];
   readonly codes = new Set<string>();
   readonly database = Math.random().toString(36).slice(2, 8);
   readonly events: Event[] = [];

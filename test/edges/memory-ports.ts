@@ -1,8 +1,9 @@
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import type { ExecutionId, RunId, SessionId } from '../../src/base/ids.ts';
-import { createTokens } from '../../src/application/tokens.ts';
+import { createCallers } from '../../src/application/access.ts';
 import { systemClock } from '../../src/base/clock.ts';
+import { TokenSigner } from '../../src/base/tokens.ts';
 import type { Answer, ApiPorts, Call, FeedFilter, StoredAnswer, Terminals } from '../../src/api/ports.ts';
 import type { Event } from '../../src/contract/events.ts';
 import type { Page } from '../../src/contract/page.ts';
@@ -17,6 +18,12 @@ export const quietLog: Logger = pino({ level: 'silent' });
 
 /** The ports of the HTTP edge over a ledger in memory. */
 export function memoryPorts(ledger: MemoryLedger, terminals: Terminals = new EchoTerminals()): ApiPorts {
+  const callers = createCallers({
+    records: new MemoryStore({ clock: systemClock }).records,
+    signer: new TokenSigner(Buffer.alloc(32)),
+    clock: systemClock,
+    audit: () => undefined,
+  });
   return {
     ...reading(ledger),
     ...commands(ledger),
@@ -26,13 +33,8 @@ export function memoryPorts(ledger: MemoryLedger, terminals: Terminals = new Ech
     workflowQueries: ledger.workflows,
     waiting: { waitClosed: (id, { timeoutMs, signal }) => waitClosed(ledger, id, timeoutMs, signal) },
     feed: feed(ledger),
-    access: access(ledger),
-    tokens: createTokens({
-      records: new MemoryStore({ clock: systemClock }).records,
-      clock: systemClock,
-      lastUses: new Map(),
-      audit: (what, body) => void ledger.audited.push({ what, body }),
-    }),
+    access: access(ledger, callers.access),
+    tokens: callers.tokens,
     idempotency: idempotency(),
     notifications: {
       list: async () => ({ items: [] }),
@@ -182,9 +184,9 @@ function executionCommands(
   };
 }
 
-function access(ledger: MemoryLedger): ApiPorts['access'] {
+function access(ledger: MemoryLedger, named: ApiPorts['access']): ApiPorts['access'] {
   return {
-    verify: async (token) => ledger.tokens.get(token),
+    verify: async (token) => ledger.tokens.get(token) ?? (await named.verify(token)),
     createSignInCode: async () => {
       const code = `code-${ledger.codes.size}-${Math.random()}`;
       ledger.codes.add(code);
