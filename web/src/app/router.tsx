@@ -80,6 +80,11 @@ const workflows = createRoute({
 const workflow = createRoute({
   getParentRoute: parent,
   path: '/workflows/$project/$name',
+  // Which step of which run is looked at.
+  validateSearch: ({ run, step }: Record<string, unknown>): { run?: string; step?: string } => ({
+    ...(typeof run === 'string' ? { run } : {}),
+    ...(typeof step === 'string' ? { step } : {}),
+  }),
   component: lazyRouteComponent(() => import('../features/workflows/workflow-view.tsx'), 'WorkflowView'),
 });
 const agents = createRoute({

@@ -1,7 +1,12 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useEffect, useState } from 'react';
+import { AskError } from './ask.ts';
 import { Freshness } from './freshness.ts';
 import { type Connection, EventStream } from './stream.ts';
+
+/** How often what nobody answered is asked again, and how long after the first time; milliseconds. */
+const brokenTries = 3;
+const brokenPauseMs = 300;
 
 const ConnectionContext = createContext<Connection & { readonly tryAgain: () => void }>({
   state: 'connecting',
@@ -52,7 +57,9 @@ function createQueryClient(): QueryClient {
       queries: {
         staleTime: Number.POSITIVE_INFINITY,
         gcTime: 5 * 60_000,
-        retry: false,
+        // A connection that broke is no refusal: nothing else would ask again while the stream goes on.
+        retry: (count, error) => count < brokenTries && error instanceof AskError && error.status === 0,
+        retryDelay: (count) => brokenPauseMs * 2 ** count,
         refetchOnWindowFocus: false,
         refetchOnReconnect: false,
         networkMode: 'always',

@@ -94,11 +94,12 @@ export const runsQuery = (filters: Filters) =>
     meta: { touchedBy: isOf('run.') },
   });
 
-/** One run with its messages. */
-export const runQuery = (id: string) =>
+/** One run with its messages: those about the one at which it stands, if `filters` do not say which. */
+export const runQuery = (id: string, filters: Filters = {}) =>
   queryOptions({
-    queryKey: ['run', id],
-    queryFn: ({ signal }) => ask<Run>(`/runs/${encodeURIComponent(id)}`, signal),
+    queryKey: ['run', id, filters],
+    queryFn: ({ signal }) => ask<Run>(`/runs/${encodeURIComponent(id)}${queryText(filters)}`, signal),
+    placeholderData: keepPreviousData,
     meta: {
       // Its roots are those of its messages; which they are is in the answer, and a new one is told by an event of the run.
       touchedBy: (event) => event.data['runId'] === id || event.rootId !== undefined,
