@@ -33,7 +33,10 @@ export interface WantedTarget {
  * Finds the run of a workflow that an agent names: in the trees of its own session, above it (which is for the ledger to
  * refuse), or a run of its project that is of no session.
  */
-export async function findTarget(context: ApplicationContext, wanted: WantedTarget): Promise<FoundTarget> {
+export async function findTarget(
+  context: Pick<ApplicationContext, 'store' | 'views'>,
+  wanted: WantedTarget,
+): Promise<FoundTarget> {
   const { run } = wanted;
   if (run === undefined) return context.store.read(() => latestClosed(wanted));
   const ids = await fitting(context, run);
@@ -53,7 +56,10 @@ export async function findTarget(context: ApplicationContext, wanted: WantedTarg
   return no('NOT_FOUND', message);
 }
 
-async function fitting({ views }: ApplicationContext, text: string): Promise<(ExecutionId | RunId)[]> {
+async function fitting(
+  { views }: Pick<ApplicationContext, 'views'>,
+  text: string,
+): Promise<(ExecutionId | RunId)[]> {
   if (isId('execution', text) || isId('run', text)) return [text];
   return text.startsWith('run_')
     ? views.resolvePrefix('run', text, fittingIds)

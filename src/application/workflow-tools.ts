@@ -10,8 +10,14 @@ import { findTarget } from './workflow-targets.ts';
 /** The tools that launch workflows and what is made of their runs. */
 export type WorkflowTool = 'run_full_workflow' | 'run_full_evaluation' | 'execute_step' | 'start_review';
 
+/** What they need of the server. */
+export type WorkflowToolsContext = Pick<
+  ApplicationContext,
+  'store' | 'views' | 'launcher' | 'workflowLaunches' | 'reviews'
+>;
+
 type Handler<Name extends ToolName> = (
-  context: ApplicationContext,
+  context: WorkflowToolsContext,
   sessionId: SessionId,
   args: ToolArguments<Name>,
   meta: CallMeta,

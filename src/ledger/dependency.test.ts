@@ -170,6 +170,47 @@ describe('waiting for oneself', () => {
     expect(await scene.refused(asks(flows[1], flows[0]))).toBe('WAIT_ON_SELF');
   });
 
+  it('is refused where the other waits for the workspace that the run of whoever asks has', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    const run = await scene.run(session, planOf(['work']), {}, '/here');
+    await scene.advance(run);
+    const native = await scene.runs(session);
+    const [entry] = planOf(['workflow nightly']);
+    if (!entry) throw new Error('no entry');
+    const call = {
+      workflow: 'nightly',
+      group: null,
+      graph: graphOf([stepOf('a')]),
+      timeoutMs: null,
+      budget: null,
+    };
+    const other = await scene.run(null, [{ ...entry, workflow: call }], {}, '/here');
+    await scene.advance(other);
+    const target = scene.runRow(other).currentId;
+    expect(target && scene.row(target).waiting?.for).toBe('workspace');
+    const asks = scene.launching(session, native, { kind: 'review', after: target! });
+    expect(await scene.refused(asks)).toBe('WAIT_ON_SELF');
+  });
+
+  it('is refused to the agent of a todo step for what its step is part of, whoever wrote to it', async () => {
+    const { scene } = await launching();
+    const flow = await Workflow.launch(scene, [stepOf('a')]);
+    const todo = { agents: {}, generic: true, maxRounds: 10, onChildFailure: 'wait' } as const;
+    const row = { ...(await sessionRow(scene)), hostedBy: null };
+    const hosts = {
+      session: row,
+      runId: scene.model.ids.make('run'),
+      plan: planOf(['give out']),
+      todo,
+      tells: 'cost',
+    } as const;
+    await flow.begin('a', { as: 'launch', launch: { hosts } });
+    const { native } = await scene.running(row.id);
+    const asks = scene.launching(row.id, native, { kind: 'review', after: flow.id });
+    expect(await scene.refused(asks)).toBe('WAIT_ON_SELF');
+  });
+
   it('is refused for the message of the turn itself', async () => {
     const { scene, session, native, id } = await launching();
     const call = scene.launching(session, native, { kind: 'review', after: id });

@@ -14,10 +14,7 @@ const waiterLimit = 100;
  * Why nothing may be launched that begins when `target` is closed, if so. What would have to close before the target can
  * waits for the target itself then, for ever: `WAIT_ON_SELF`.
  */
-export function* refusalOfWaiting(
-  target: ExecutionId,
-  found: Pick<Parentage, 'parent' | 'holders'>,
-): Asking<Refusal | undefined> {
+export function* refusalOfWaiting(target: ExecutionId, found: Parentage): Asking<Refusal | undefined> {
   const row = yield* ask('execution', target);
   if (!row) return refuse('NOT_FOUND', `No execution ${target}.`, { id: target });
   if (row.closed) return undefined;
@@ -71,10 +68,15 @@ export function* isOfSession(row: Execution, sessionId: SessionId): Asking<boole
   return false;
 }
 
-/** Everything that cannot close before a child of this parentage does: all above, and whoever holds any of it. */
-function* waitsFor({ parent, holders }: Pick<Parentage, 'parent' | 'holders'>): Asking<Set<ExecutionId>> {
+/**
+ * Everything that cannot close before a child of this parentage does: all above, and whoever holds any of it. A controller hands
+ * all results of a message over at once, so whatever holds one of them later waits for this one too: what hosts it does already.
+ */
+function* waitsFor({ parent, holders, mode, reportsTo }: Parentage): Asking<Set<ExecutionId>> {
   const found = new Set<ExecutionId>(holders);
   if (parent) found.add(parent.id);
+  const host = mode === 'batch' && reportsTo ? (yield* ask('session', reportsTo))?.hostedBy : null;
+  if (host) found.add(host);
   // A set is walked in the order of insertion, also over what is added meanwhile.
   for (const id of found) {
     const row = yield* ask('execution', id);
@@ -92,11 +94,20 @@ function* closingNeeds(target: Execution): Asking<Set<ExecutionId>> {
     const row = yield* ask('execution', id);
     if (!row || row.closed) continue;
     for (const waiter of yield* ask('waitingIn', row.rootId)) {
-      const on = waiter.waiting?.on;
+      const on = waiter.waiting?.on ?? (yield* holderOfWorkspace(waiter));
       if (on !== undefined && (yield* isWithin(waiter, row.id))) found.add(on);
     }
   }
   return found;
+}
+
+/** What is at work in the workspace that an execution waits for: its run has that until it ends. */
+function* holderOfWorkspace({ waiting, runId }: Execution): Asking<ExecutionId | undefined> {
+  if (waiting?.for !== 'workspace' || runId === null) return undefined;
+  const wanted = yield* ask('workspace', runId);
+  const holder = wanted?.lock ? yield* ask('lockHolder', wanted.lock) : undefined;
+  const run = holder && (yield* ask('run', holder.runId));
+  return run?.currentId ?? undefined;
 }
 
 function* isWithin(row: Execution, id: ExecutionId): Asking<boolean> {

@@ -28,6 +28,7 @@ const chosen: Readonly<Record<string, readonly string[]>> = {
   resume: ['check.settled:1'],
   rerun: ['advance.before:1'],
   launched: ['commit.before:30', 'script.before:1'],
+  review: ['call.registered:2', 'send.before:2'],
 };
 
 /** How often a point is tried of those that are reached again and again. */

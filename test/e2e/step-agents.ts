@@ -30,6 +30,13 @@ export const stepAgents: Readonly<Record<string, ScriptedAgent>> = {
         { call: 'execute_step', with: { workflow: '{{1}}', step: '{{2}}' } },
         say('Started.'),
       ),
+      on(
+        '^Look at (\\w+)',
+        { call: 'run_full_workflow', with: { workflow: '{{1}}' }, saveAs: 'run' },
+        { call: 'start_review', with: { kind: 'general', run: '{{run.executionId}}' } },
+        say('Started.'),
+      ),
+      on('^Review what', say('All is well.')),
       on('^Review (\\w+)', { call: 'start_review', with: { kind: '{{1}}' } }, say('Asked.')),
       on('^Evaluate (\\w+)', { call: 'run_full_evaluation', with: { workflow: '{{1}}' } }, say('Asked.')),
       on(

@@ -315,4 +315,12 @@ export const stepKinds: readonly StepKind[] = [
     outcome: 'succeeded',
     ran: ['only', 'read', 'work'],
   },
+  {
+    name: 'review',
+    calls: true,
+    asks: 'Look at reviewed',
+    workflows: { reviewed: { steps: { work: { run: did('work', 'sleep 0.2') } } } },
+    outcome: 'succeeded',
+    ran: ['work'],
+  },
 ];

@@ -1,4 +1,5 @@
 import type { AgentProcess } from './agent.ts';
+import { fullWorkflow, launchingIdeas } from './launching-tools.ts';
 import type { Action } from './scheduler.ts';
 import { maybe, progress } from './scheduler.ts';
 import type { Source } from './truth.ts';
@@ -97,6 +98,8 @@ function ideas(world: World, process: AgentProcess): Action[] {
       actions.push(maybe(`task ${task} launches`, () => launch(world, process, task), 4));
     }
   }
+  if (activity && process.calls.length < 3 && !process.isHung && !process.isWaiting)
+    actions.push(...launchingIdeas(world, process, activity));
   if (activity && agent.kind.capabilities.backgroundTasks && world.budgets.has('tasks')) {
     actions.push(
       maybe(`${activity.nativeTurnId} begins a background task`, () => beginTask(world, process), 8),
@@ -136,7 +139,8 @@ function launch(world: World, process: AgentProcess, task?: string): void {
     stage: 'calling',
   });
   const isInTurn = task === undefined || agent.kind.capabilities.locatesCalls === 'byOrder';
-  process.call(work, isInTurn && task === undefined ? activity?.nativeTurnId : undefined);
+  const tool = isFlow ? fullWorkflow(world, work) : undefined;
+  process.call(work, isInTurn && task === undefined ? activity?.nativeTurnId : undefined, tool);
   world.note(`  ${label}: a ${kind}, because of ${cause ?? 'nothing'}`);
 }
 

@@ -134,7 +134,7 @@ class SimulatedConversation implements Conversation {
   }
 
   async #send(delivery: Delivery, as: 'start' | 'steer', expected?: string): Promise<SendOutcome> {
-    const what = readText(delivery.text)
+    const what = readText(delivery.text, this.#process.agent.truth.labels)
       .map((one) => one.label)
       .join('+');
     this.#onHandOut(this.#process.agent, delivery);

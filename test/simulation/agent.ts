@@ -1,6 +1,7 @@
 import type { SessionId } from '../../src/base/ids.ts';
 import type { DriverEvent, LiveTask, TypedText, Usage } from '../../src/drivers/port.ts';
 import type { AgentKind } from './agent-kinds.ts';
+import type { LaunchingTool } from './launching-tools.ts';
 import type { Child, GivingTool } from './orchestrators.ts';
 import type { CanCall, Carried } from './texts.ts';
 import { readText } from './texts.ts';
@@ -20,8 +21,8 @@ export interface ToolCallInFlight {
   readonly nativeTurnId: string | undefined;
   /** How much the agent had written to its event stream when it made the call. */
   readonly place: number;
-  /** The tool of those that give out work; absent: whatever launches something. */
-  readonly tool: GivingTool | undefined;
+  /** The tool; absent: whatever launches something. */
+  readonly tool: GivingTool | LaunchingTool | undefined;
   stage: 'sent' | 'handling';
 }
 
@@ -55,6 +56,8 @@ export class SimulatedAgent implements Worker {
   says: string | undefined;
   /** What it has given out, as far as it had an answer. */
   readonly children: Child[] = [];
+  /** The workflows that it has launched, as far as it had an answer. */
+  readonly workflows: Child[] = [];
   turns = 0;
   /** How much it has told, over all its processes. */
   position = 0;
@@ -119,7 +122,7 @@ export class AgentProcess {
   }
 
   accept(deliveryId: string, text: string, as: HeldText['as']): void {
-    this.inbox.push({ deliveryId, carried: readText(text), as });
+    this.inbox.push({ deliveryId, carried: readText(text, this.agent.truth.labels), as });
   }
 
   /** What it may take up now: a text for a new turn only when idle, unless it lets texts into the running turn. */
@@ -236,7 +239,7 @@ export class AgentProcess {
     this.calls = this.calls.filter((call) => !dropped.includes(call));
   }
 
-  call(work: Work, nativeTurnId: string | undefined, tool?: GivingTool): void {
+  call(work: Work, nativeTurnId: string | undefined, tool?: ToolCallInFlight['tool']): void {
     this.calls.push({ work, nativeTurnId, place: this.stream.length, tool, stage: 'sent' });
   }
 

@@ -1,5 +1,6 @@
 import { idAs } from '../../src/base/ids.ts';
 import type { AgentProcess, ToolCallInFlight } from './agent.ts';
+import { callLaunchingTool, isLaunching } from './launching-tools.ts';
 import type { GivingTool } from './orchestrators.ts';
 import { planOf } from './plan.ts';
 import type { Orchestration } from '../../src/ledger/step-plan.ts';
@@ -28,19 +29,18 @@ function handle(world: World, process: AgentProcess, call: ToolCallInFlight, ser
   call.stage = 'handling';
   const { work, tool } = call;
   const { label } = work;
+  if (tool && isLaunching(tool)) return callLaunchingTool(world, process, call, tool, server);
   if (tool) return giveOut(world, process, call, tool, server);
   const isAgent = label.endsWith('a');
-  const isFlow = label.endsWith('f');
   const agent = isAgent
     ? { plan: planOf(world, label, 1 + world.choices.below(2)), todo: world.isGiving ? todoOf(world) : null }
     : undefined;
   server.run('launch', async () => {
     const launched = await server.launcher.launch({
       caller: { by: 'session', sessionId: process.agent.sessionId, meta: { call } },
-      kind: isAgent ? 'agent' : isFlow ? 'workflow' : 'step',
+      kind: isAgent ? 'agent' : 'step',
       name: label,
       ...(agent ? { agent } : {}),
-      ...(isFlow ? { graph: world.flows.call(label).graph } : {}),
     });
     process.calls = process.calls.filter((other) => other !== call);
     if (launched.ok) return;

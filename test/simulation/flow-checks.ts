@@ -44,7 +44,9 @@ export function checkBeginnings({ world, before, after }: CommitContext): void {
     const open = after.executions.find((other) => isUnclosedBefore(other, row));
     if (open) world.violations.report('ORDER', `${row.name} is tried again while ${describe(open)} is open`);
     for (const need of step.plan.needs) {
-      const isCut = after.executions.some((other) => other.name === need && other.cancelRequested);
+      const isCut = after.executions.some(
+        (other) => other.name === need && (other.cancelRequested || hasSteppedDown(after, other)),
+      );
       const alive = world.truth.alive(need, isCut ? 'programs' : 'all');
       if (alive) world.violations.report('ORDER', `${row.name} begins before the end of ${need}: ${alive}`);
     }
@@ -57,7 +59,9 @@ function checkEntry({ truth, violations }: World, state: MemorySnapshot, row: Ex
     if (earlier.runId !== row.runId || earlier.id >= row.id) continue;
     // By its name nobody could tell it from what is sent now; what was closed was looked at then.
     if (earlier.name === row.name && earlier.closed) continue;
-    const isStopped = earlier.cancelRequested !== null || hasSteppedDown(state, earlier);
+    const isStopped = state.executions.some(
+      (other) => other.name === earlier.name && (other.cancelRequested || hasSteppedDown(state, other)),
+    );
     const alive = truth.alive(earlier.name, isStopped ? 'programs' : 'all');
     if (alive)
       violations.report('EARLY', `${row.name} is sent while ${alive}, which is part of ${earlier.name}`);

@@ -51,6 +51,22 @@ export function stepPlan(
   };
 }
 
+/** The step that runs a workflow for one of its groups, side by side with those of the others. */
+export function groupPlan(workflow: string, group: string): StepPlan {
+  return {
+    name: group,
+    needs: [],
+    when: null,
+    retry: null,
+    timeoutMs: null,
+    onFailure: 'stop',
+    outputs: {},
+    repairs: 0,
+    budget: null,
+    does: { type: 'workflow', workflow, group, inputs: {} },
+  };
+}
+
 /** Puts a step into one of the cases of a route, now and then: then it needs that. */
 function joinsCase(choices: Choices, name: string, { does }: StepPlan): boolean {
   if (does.type !== 'route' || !choices.chance(50)) return false;

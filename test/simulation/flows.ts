@@ -2,7 +2,7 @@ import type { NewGraph, WorkflowCall } from '../../src/ledger/graph.ts';
 import type { StepPlan } from '../../src/ledger/step-plan.ts';
 import type { Budgets } from './scheduler.ts';
 import type { Choices } from './choices.ts';
-import { sayings, stepPlan } from './flow-steps.ts';
+import { groupPlan, sayings, stepPlan } from './flow-steps.ts';
 import type { Truth, Work } from './truth.ts';
 import type { Violations } from './violations.ts';
 
@@ -44,10 +44,17 @@ export class Flows {
     this.#world = world;
   }
 
-  /** The workflow of this label; made up when it is first asked for. */
-  call(label: string): WorkflowCall {
-    const { graph } = this.all.get(label) ?? this.#make(label);
-    return { workflow: label, group: null, graph, timeoutMs: null, budget: null };
+  /** The workflow of this label; made up when it is first asked for. `evaluation`: the label of what scores it. */
+  call(label: string, evaluation?: string): WorkflowCall {
+    const flow = this.all.get(label) ?? this.#make(label);
+    const scored = evaluation === undefined ? flow.graph : scoredBy(flow.graph, this.call(evaluation));
+    return { workflow: label, group: null, graph: scored, timeoutMs: null, budget: null };
+  }
+
+  /** One step of a workflow, asked for alone: one that was made up for this label. */
+  alone(label: string, workflow: string, group: string | null): WorkflowCall {
+    const { graph } = this.all.get(label) ?? this.#make(label, 1);
+    return { workflow, group, graph, timeoutMs: null, budget: null };
   }
 
   /** The step of this label, which is its name. */
@@ -101,17 +108,16 @@ export class Flows {
     if (alive) this.#world.violations.report('ORDER', `${step.plan.name} begins again: ${alive}`);
   }
 
-  #make(label: string): Flow {
+  #make(label: string, most = Infinity): Flow {
     const { choices, truth } = this.#world;
     const depth = label.split('.').length;
-    const names = Array.from(
-      { length: 1 + choices.below(depth === 1 ? 4 : 2) },
-      (_, index) => `${label}.s${index}`,
-    );
+    const length = Math.min(most, 1 + choices.below(depth === 1 ? 4 : 2));
+    const names = Array.from({ length }, (_, index) => `${label}.s${index}`);
+    const hasGroups = depth === 1 && length > 1 && choices.chance(20);
     const steps: FlowStep[] = [];
     for (const name of names) {
       const before = steps.map((step) => step.plan);
-      const plan = stepPlan(choices, name, before, depth);
+      const plan = hasGroups ? groupPlan(label, name) : stepPlan(choices, name, before, depth);
       const work = truth.addWork({
         kind: 'work',
         label: name,
@@ -129,7 +135,7 @@ export class Flows {
       cwd: '/here',
       variables: {},
       env: {},
-      failFast: choices.chance(30),
+      failFast: !hasGroups && choices.chance(30),
       evaluation: null,
       outputs: {},
       timezone: 'UTC',
@@ -142,4 +148,8 @@ export class Flows {
     this.all.set(label, flow);
     return flow;
   }
+}
+
+function scoredBy(graph: NewGraph, evaluation: WorkflowCall): NewGraph {
+  return { ...graph, settings: { ...graph.settings, evaluation } };
 }

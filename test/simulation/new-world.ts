@@ -52,6 +52,8 @@ const workBudgets = {
   stepLooks: 1,
   childStops: 1,
   queries: 1,
+  aloneSteps: 3,
+  waits: 2,
 } as const;
 
 /** How often the clock is set, or the machine sleeps, where that happens. */

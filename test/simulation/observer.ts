@@ -10,12 +10,14 @@ import { checkAttempts } from './attempts.ts';
 import { checkAdmission } from './admission.ts';
 import { checkBatches } from './batches.ts';
 import { checkBeginnings, checkComposites, learnFlows } from './flow-checks.ts';
+import { Labels } from './labels.ts';
 import { checkMonotone } from './monotone.ts';
 import { checkParentage } from './parentage.ts';
 import type { Programs } from './programs.ts';
 import { checkOutcomes } from './outcomes.ts';
 import { Rounds } from './rounds.ts';
 import { readText } from './texts.ts';
+import { checkWaits } from './waits.ts';
 import type { World } from './world.ts';
 
 /**
@@ -32,12 +34,14 @@ export class Observer {
   /** Roots that were cancelled while their text was in a turn that others owned too: what comes of it is the others'. */
   readonly #steppedDown = new Set<ExecutionId>();
   readonly #rounds: Rounds;
+  readonly #labels: Labels;
   #state: MemorySnapshot = emptySnapshot('none');
 
   constructor(world: World, programs: Programs) {
     this.#world = world;
     this.#programs = programs;
     this.#rounds = new Rounds(world);
+    this.#labels = new Labels(world.truth);
   }
 
   /** The last durable state. */
@@ -46,8 +50,9 @@ export class Observer {
   }
 
   /** A commit happened. */
-  see(state: MemorySnapshot): void {
+  see(committed: MemorySnapshot): void {
     const before = this.#state;
+    const state = this.#labels.apply(committed);
     this.#state = state;
     this.#learn(before, state);
     const context = { world: this.#world, before, after: state, continuations: this.#continuations };
@@ -60,6 +65,7 @@ export class Observer {
     if (this.#world.isWorking) {
       checkComposites(context);
       checkBeginnings(context);
+      checkWaits(context);
     }
     checkBatches(context);
     this.#rounds.check(context);
@@ -70,7 +76,7 @@ export class Observer {
   handOut(agent: SimulatedAgent, { id, text }: Delivery): void {
     const { truth, violations } = this.#world;
     this.#rounds.handOut(agent, text);
-    for (const one of readText(text)) {
+    for (const one of readText(text, truth.labels)) {
       if (one.kind === 'message') this.#checkOrder(one.label, agent.sessionId);
       else {
         const key = `${one.noticeId}#${one.epoch}`;
@@ -122,7 +128,7 @@ export class Observer {
       const root = state.executions.find((other) => other.id === row.rootId);
       const hasDeadline = (root?.deadlineAt ?? null) !== null;
       // A program of the server's own is what the server tells of it.
-      const isOwn = row.kind === 'agent' || this.#world.flows.all.has(row.name);
+      const isOwn = row.kind === 'agent' || row.kind === 'review' || this.#world.flows.all.has(row.name);
       if (work.kind === 'work' && !isOwn) this.#programs.begin(row, work, hasDeadline);
       if (isOwn) work.stage = isSettled(row.state) ? 'ended' : 'running';
       if (row.detachedAt !== null) work.isDetached = true;
@@ -171,10 +177,18 @@ export class Observer {
     const { truth, violations } = this.#world;
     for (const row of state.executions) {
       if (!row.closed || isNeverParent(row) || isTriedAgain(state, row)) continue;
-      if (this.#steppedDown.has(row.rootId) && isCancelledWithin(state, row)) continue;
+      if (this.#steppedDown.size > 0 && this.#hasSteppedDown(state, row)) continue;
       const alive = truth.alive(row.name, row.cancelRequested ? 'programs' : 'all');
       if (alive) return violations.report('CLOSED_EARLY', `${row.name} is closed while ${alive}`);
     }
+  }
+
+  /** Whether an agent may be at work on it still, or on what a run sent before under its name, and it is over all the same. */
+  #hasSteppedDown(state: MemorySnapshot, row: Execution): boolean {
+    return state.executions.some(
+      (each) =>
+        each.name === row.name && this.#steppedDown.has(each.rootId) && isCancelledWithin(state, each),
+    );
   }
 }
 

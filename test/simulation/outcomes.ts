@@ -108,7 +108,7 @@ function checkCancelled({ world }: CommitContext, row: Execution): void {
   if (row.cancelRequested !== null || row.kind === 'task') return;
   if (row.runsIn !== null && world.asked.interrupted.has(row.runsIn)) return;
   // A conversation that is a program ends as its last message does.
-  if (row.kind === 'agent' || (row.kind === 'step' && row.runsIn !== null)) return;
+  if (row.kind === 'agent' || row.kind === 'review' || (row.kind === 'step' && row.runsIn !== null)) return;
   world.violations.report('BYSTANDER', `${describe(row)} is cancelled, and nobody asked for it`);
 }
 

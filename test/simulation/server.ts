@@ -153,9 +153,13 @@ export class Server {
     args: ToolArguments<Name>,
     meta: Readonly<Record<string, unknown>> = {},
   ): Promise<ToolAnswer<ToolResults[Name]>> {
-    const { store, launcher, stopping } = this;
-    const { views } = this.#memory;
+    const { store, launcher, stopping, views } = this;
     return callSubAgentTool({ store, launcher, stopping, views }, sessionId, tool, args, meta);
+  }
+
+  /** What is asked about many executions at once. */
+  get views(): MemoryStore['views'] {
+    return this.#memory.views;
   }
 
   /** What it does next by itself, apart from what waits at the gates. */

@@ -14,8 +14,9 @@ export function simulatedSurroundings(tells: StepSurroundings['tells'], flows: F
       environment: async (_, env) => ({ ok: true, env }),
     },
     workflows: {
-      define: async ({ workflow }) => {
-        const call = flows.call(workflow);
+      // A group of a workflow is made up under its own name.
+      define: async ({ workflow, group }) => {
+        const call = flows.call(group ?? workflow);
         return {
           ok: true,
           value: { project: 'default', name: workflow, call, isEvaluation: false, agents: [] },

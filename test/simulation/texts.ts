@@ -16,7 +16,7 @@ export type Carried =
     }
   | {
       readonly kind: 'result';
-      /** Whose result. Everything in a history has a label of its own, which is also its name in the ledger. */
+      /** Whose result. Everything in a history has a label of its own, which is also its name in the ledger, or stands for that. */
       readonly label: string;
       readonly noticeId: string;
       readonly epoch: number;
@@ -25,17 +25,20 @@ export type Carried =
     };
 
 const head =
-  /^\[stemma (ntc_\S+) #(\d+)\] (\S+) (succeeded|failed|cancelled|lost) \(exe_\S+\)\n?(\(delivered again)?/gm;
+  /^\[stemma (ntc_\S+) #(\d+)\] (\S.*?) (succeeded|failed|cancelled|lost) \((exe_\S+)\)\n?(\(delivered again)?/gm;
 
 const again = /^\[stemma exe_\S+ again #\d+\] .*\n\n/;
 
-/** Reads a text as the agent reads it: results announce themselves, anything else is a message by its own label. */
-export function readText(text: string): Carried[] {
+/**
+ * Reads a text as the agent reads it: results announce themselves, anything else is a message by its own label. `labels`: of
+ * executions whose name in the ledger is not their label.
+ */
+export function readText(text: string, labels: ReadonlyMap<string, string>): Carried[] {
   const results = [...text.matchAll(head)].map((match): Carried => {
-    const [, noticeId = '', epoch = '', label = '', state, again] = match;
+    const [, noticeId = '', epoch = '', name = '', state, executionId = '', again] = match;
     return {
       kind: 'result',
-      label,
+      label: labels.get(executionId) ?? name,
       noticeId,
       epoch: Number(epoch),
       isMarkedAgain: again !== undefined || state === 'lost',

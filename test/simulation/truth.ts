@@ -86,6 +86,8 @@ export class Truth {
   readonly typed = new Set<string>();
   /** Of what an agent that handled it has said that it failed. */
   readonly reported = new Set<string>();
+  /** Of executions whose name in the ledger is not their label. */
+  readonly labels = new Map<string, string>();
   readonly #takenResults = new Set<string>();
 
   constructor(violations: Violations) {
@@ -232,9 +234,11 @@ export class Truth {
   /** What of `above` is alive, in words; undefined when all of it is over and handled. */
   alive(above: string, only: 'all' | 'programs' = 'all'): string | undefined {
     for (const work of this.works.values()) {
-      const why = work.stage === 'ended' && this.isCancelled(work.label) ? undefined : stateOf(work, only);
-      if (why && !work.isDetached && (work.label !== above || work.isRoot) && this.isUnder(work.label, above))
-        return why;
+      // The cheapest question first: this is asked of all that is closed, at every commit.
+      const why = stateOf(work, only);
+      if (why === undefined || work.isDetached || (work.label === above && !work.isRoot)) continue;
+      if (!this.isUnder(work.label, above)) continue;
+      if (work.stage !== 'ended' || !this.isCancelled(work.label)) return why;
     }
     if (only === 'programs') return undefined;
     for (const worker of this.workers) {

@@ -52,6 +52,10 @@ export type ViolationKind =
   | 'SENT_TWICE'
   /** A message of a run was tried again too soon, or though it might not be. */
   | 'ATTEMPT'
+  /** Asked for a step alone, an agent was answered with something else than that step at work. */
+  | 'JOINED'
+  /** A wait was refused that could have ended. */
+  | 'REFUSED'
   /** The product threw, or reported a failure of its own. */
   | 'BROKEN';
 

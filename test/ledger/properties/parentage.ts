@@ -116,7 +116,7 @@ function holdersOf(
 /** What would wait for its own parents, or for whoever holds any of them, by way of what they wait for. */
 function waitsOnSelf(
   state: State,
-  { after }: Launch,
+  { after, caller }: Launch,
   wanted: ReturnType<typeof expected>,
 ): string | undefined {
   if (after === undefined || 'refused' in wanted) return undefined;
@@ -124,7 +124,14 @@ function waitsOnSelf(
     ...(row.parentId === null ? [] : [row.parentId]),
     ...listed(state.holders, row.id),
   ];
-  let above: ExecutionId[] = [...(wanted.parent ? [wanted.parent.id] : []), ...wanted.holders];
+  // What a controller gave out comes back together, so the step whose agent it is waits for all of it, whoever wrote to it.
+  const session = caller.by === 'session' ? state.sessions.get(caller.sessionId) : undefined;
+  const host = session?.delivery === 'controller' ? session.hostedBy : null;
+  let above: ExecutionId[] = [
+    ...(wanted.parent ? [wanted.parent.id] : []),
+    ...(host === null ? [] : [host]),
+    ...wanted.holders,
+  ];
   const all = new Set(above);
   while (above.length > 0) {
     above = above.flatMap((id) => needIt(existing(state.executions, id))).filter((id) => !all.has(id));
@@ -135,10 +142,21 @@ function waitsOnSelf(
     const row = state.executions.get(id);
     if (!row || row.closed) continue;
     if (all.has(id)) return 'WAIT_ON_SELF';
-    for (const each of state.executions.values())
-      if (each.waiting?.on !== undefined && isWithin(state, each, id)) needed.add(each.waiting.on);
+    for (const each of state.executions.values()) {
+      const on = each.waiting?.on ?? holderOfPlace(state, each);
+      if (on && isWithin(state, each, id)) needed.add(on);
+    }
   }
   return undefined;
+}
+
+/** What was sent last by the run that has the directory for which another one waits. */
+function holderOfPlace(state: State, { waiting, runId }: Execution): ExecutionId | null {
+  if (waiting?.for !== 'workspace' || runId === null) return null;
+  const places = [...state.workspaces.values()];
+  const lock = places.find((place) => place.runId === runId)?.lock ?? null;
+  const holder = lock === null ? undefined : places.find((place) => place.isHeld && place.lock === lock);
+  return (holder && state.runs.get(holder.runId)?.currentId) ?? null;
 }
 
 function isWithin(state: State, row: Execution, id: ExecutionId): boolean {

@@ -74,13 +74,16 @@ function checkWhere({ after }: Moment): string | undefined {
 
 function checkSentOnce({ after }: Moment): string | undefined {
   return firstOf(after.turnsOf, ([id, turns]) => {
-    const sent = turns
-      .filter((turn) => turn.status !== 'refused' && turn.status !== 'joined')
-      .sort((a, b) => a.createdAt - b.createdAt);
+    const inOrder = [...turns].sort((a, b) => a.createdAt - b.createdAt);
+    const sent = inOrder.filter((turn) => turn.status !== 'refused' && turn.status !== 'joined');
     // Sent again, it says so, and the turn before it had failed.
     const isMarked = (turn: Turn, index: number): boolean =>
       sent[index - 1]?.status === 'failed' && turn.text.startsWith(`[stemma ${id} again #`);
-    const unmarked = sent.filter((turn, index) => index > 0 && !isMarked(turn, index));
+    // The agent had said that it never got a text, and took it up by itself after all: we sent nothing then.
+    const isOfRefused = (turn: Turn): boolean =>
+      turn.text === '' &&
+      inOrder.some((other) => other.status === 'refused' && other.createdAt < turn.createdAt);
+    const unmarked = sent.filter((turn, index) => index > 0 && !isMarked(turn, index) && !isOfRefused(turn));
     return unmarked.length > 0 ? `${short(id)} was given to ${sent.length} turns` : undefined;
   });
 }
@@ -149,7 +152,7 @@ export const turnProperties: readonly Property[] = [
     check: checkWhere,
   },
   {
-    name: 'a text is given to one turn, unless it was refused, joined another, or met a limit and says so',
+    name: 'we give a text to one turn, unless it was refused, joined another, or met a limit and says so',
     check: checkSentOnce,
   },
   {
