@@ -20,6 +20,7 @@ import type { ApiPorts } from './ports.ts';
 import { methodNotAllowed, notFound, problemResponse } from './problems.ts';
 import type { ApiContext, ApiEnv, ApiSettings, PathPattern } from './context.ts';
 import { serveRoute } from './route-server.ts';
+import { SharedTerminals } from './shared-terminals.ts';
 import { addSecurityHeaders } from './security-headers.ts';
 
 /** What the edge must know besides its ports. */
@@ -98,6 +99,7 @@ function createContext(ports: ApiPorts, options: ApiOptions, stopping: AbortSign
     settings,
     stopping,
     openCallers: new OpenCallers(stopping),
+    sharedTerminals: new SharedTerminals(ports.terminals),
     clock: options.clock,
     log: options.log,
     page: options.page,

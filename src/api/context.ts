@@ -5,6 +5,7 @@ import type { OpenCallers } from './open-callers.ts';
 import type { OpenApiDocument } from './openapi.ts';
 import type { PageFiles } from './pages.ts';
 import type { ApiPorts, Principal } from './ports.ts';
+import type { SharedTerminals } from './shared-terminals.ts';
 import type { Upgrade } from './upgrade.ts';
 
 /** The bounds of the edge. */
@@ -26,6 +27,7 @@ export interface ApiContext {
   readonly hostRules: () => HostRules;
   /** How the page is reached, without a slash at its end: `https://example.org/stemma`. */
   readonly pageUrl: () => string;
+  readonly sharedTerminals: SharedTerminals;
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal;
   readonly openCallers: OpenCallers;

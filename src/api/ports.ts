@@ -436,6 +436,8 @@ export interface TerminalSize {
 /** Who looks. Neither callback throws; `onEnd` says why in a sentence for a person, and nothing comes after it. */
 export interface TerminalViewer {
   readonly size: TerminalSize;
+  /** It keeps what scrolls away: it gets what has scrolled away before, first, and the screen is drawn below that. */
+  readonly keepsHistory?: boolean;
   readonly onOutput: (bytes: Uint8Array) => void;
   readonly onEnd: (reason: string) => void;
 }

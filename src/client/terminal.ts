@@ -8,7 +8,7 @@ import type { Connection } from './http.ts';
 import { addressOf, problemError, unreachable } from './http.ts';
 
 /** A terminal's size in cells. */
-type Size = Pick<ViewerMessage, 'columns' | 'rows'>;
+type Size = Omit<Extract<ViewerMessage, { type: 'resize' }>, 'type'>;
 
 /** How a view of a terminal ended. `lost`: the server went away; the terminal may live on. */
 export type TerminalEnd =

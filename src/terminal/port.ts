@@ -10,6 +10,8 @@ export interface ScreenSize {
 /** Who looks at a terminal. Neither callback may throw; after `onEnd` nothing more comes. */
 export interface Viewer {
   readonly size: ScreenSize;
+  /** It keeps what scrolls away: it gets what has scrolled away before, first, and the screen is drawn below that. */
+  readonly keepsHistory?: boolean;
   readonly onOutput: (bytes: Uint8Array) => void;
   /** The terminal has ended, or this view of it: why, in a sentence for a person. */
   readonly onEnd: (reason: string) => void;

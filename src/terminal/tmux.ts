@@ -18,6 +18,9 @@ export type TmuxAnswer =
 export const tmuxMissing =
   'tmux is not installed, and terminals need it. Install the package tmux (apt-get install tmux, dnf install tmux, brew install tmux).';
 
+/** The kind of terminal that a viewer is that keeps what scrolls away. */
+export const keepingTerm = 'xterm';
+
 /**
  * The options of our own server. No key is ours but what the person types goes to the agent, nothing is drawn besides the
  * agent's screen, and nothing of the user's own configuration applies.
@@ -41,6 +44,9 @@ const options: readonly (readonly string[])[] = [
   ['-s', 'exit-empty', 'on'],
   ['-s', 'focus-events', 'on'],
   ['-as', 'terminal-features', ',*:RGB'],
+  // Viewers that keep what scrolls away are drawn on their own main screen.
+  ['-as', 'terminal-features', `,${keepingTerm}:256`],
+  ['-as', 'terminal-overrides', `,${keepingTerm}:smcup@:rmcup@`],
 ];
 
 /** One private tmux server: its socket, and the calls that are made to it. Each is bounded by ten seconds; none throws. */

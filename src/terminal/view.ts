@@ -1,6 +1,6 @@
 import type * as NodePty from '@lydell/node-pty';
 import type { ScreenSize, View, Viewer, ViewOpened } from './port.ts';
-import type { Tmux } from './tmux.ts';
+import { keepingTerm, type Tmux } from './tmux.ts';
 
 /** The bounds of a terminal's size, in cells. */
 const smallest = { columns: 10, rows: 3 };
@@ -23,19 +23,35 @@ export async function openView(
   if (program === undefined || !spawn) return { ok: false, message: noPty };
   try {
     const { columns: cols, rows } = bounded(viewer.size);
+    if (viewer.keepsHistory) viewer.onOutput(await historyOf(tmux, session, rows));
     const flags = isReadOnly ? ['-f', 'read-only,ignore-size'] : [];
     const pty = spawn(program, tmux.arguments('attach-session', '-t', `=${session}`, ...flags), {
       cols,
       rows,
-      name: 'xterm-256color',
+      name: viewer.keepsHistory ? keepingTerm : 'xterm-256color',
       cwd: '/',
-      env: { ...tmux.env },
+      env: { ...tmux.env, TERM: viewer.keepsHistory ? keepingTerm : 'xterm-256color' },
       encoding: null,
     });
     return { ok: true, view: viewOf(pty, viewer, isReadOnly) };
   } catch (error) {
     return { ok: false, message: `no pseudo-terminal can be had: ${String(error)}` };
   }
+}
+
+/** How many lines that have scrolled away are shown to who keeps them. */
+const historyLines = 2_000;
+
+/** What has scrolled away, as bytes that leave a screen of so many rows empty below it. */
+async function historyOf(tmux: Tmux, session: string, rows: number): Promise<Uint8Array> {
+  const target = ['-t', `=${session}:`];
+  const counted = await tmux.run(['display-message', '-p', ...target, '#{history_size}']);
+  if (!counted.ok || !(Number(counted.output) > 0)) return new Uint8Array();
+  const range = ['-S', String(-historyLines), '-E', '-1'];
+  const history = await tmux.run(['capture-pane', '-p', '-e', ...range, ...target]);
+  if (!history.ok) return new Uint8Array();
+  const lines = history.output.trimEnd().split('\n');
+  return Buffer.from(`${lines.join('\r\n')}\x1b[0m\r\n${'\n'.repeat(rows - 1)}`);
 }
 
 const noPty =
