@@ -98,6 +98,8 @@ export class SharedTerminals {
       },
     };
     this.#tell(room, member, true);
+    // What is typed from now on is for the new view.
+    socket.show(undefined);
     const opened = await (isOwner
       ? this.#terminals.attach(sessionId, viewer)
       : this.#terminals.watch(sessionId, viewer));

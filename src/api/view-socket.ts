@@ -9,6 +9,9 @@ import type { TerminalSize, TerminalView } from './ports.ts';
 const closeCodes = { ended: 1000, goingAway: 1001, unsupported: 1003 } as const;
 const unknownMessage = 'text messages are {"type":"resize","columns":…,"rows":…} or {"type":"take"}';
 
+/** How many messages of what was typed are kept while no view is there. */
+const earlyMessages = 256;
+
 /** What a socket needs to know. */
 export interface SocketSettings {
   readonly clock: Clock;
@@ -65,6 +68,8 @@ export class ViewSocket implements Sink {
   readonly #socket: WebSocket;
   readonly #settings: SocketSettings;
   #view: TerminalView | undefined;
+  /** What was typed while no view was there. */
+  #early: Uint8Array[] = [];
   #waitingBytes = 0;
   #isPaused = false;
   #isAnswered = true;
@@ -99,6 +104,7 @@ export class ViewSocket implements Sink {
     this.#view?.end();
     this.#view = view;
     this.#isPaused = false;
+    if (view) for (const bytes of this.#early.splice(0)) view.write(bytes);
   }
 
   resize(size: TerminalSize): void {
@@ -135,7 +141,8 @@ export class ViewSocket implements Sink {
       ? data
       : Buffer.concat([data].flat().map((part) => Buffer.from(part as never)));
     if (isBinary) {
-      this.#view?.write(bytes);
+      if (this.#view) this.#view.write(bytes);
+      else if (this.#early.length < earlyMessages) this.#early.push(bytes);
       return;
     }
     const said = viewerMessage.safeParse(parseJson(bytes.toString('utf8')));

@@ -68,6 +68,8 @@ async function loadSpawn(): Promise<Spawn | undefined> {
 
 function viewOf(pty: NodePty.IPty, viewer: Viewer, isReadOnly: boolean): View {
   let isOver = false;
+  // Until it draws, its end of the terminal is no raw one yet: what is typed waits.
+  let early: Uint8Array[] | undefined = [];
   const quietly = (act: () => void): void => {
     if (isOver) return;
     try {
@@ -76,9 +78,13 @@ function viewOf(pty: NodePty.IPty, viewer: Viewer, isReadOnly: boolean): View {
       // It has just ended, which `onExit` tells.
     }
   };
+  const type = (bytes: Uint8Array): void => quietly(() => pty.write(Buffer.from(bytes) as unknown as string));
   // Without an encoding it tells bytes, whatever its type says.
   pty.onData((data) => {
-    if (!isOver) viewer.onOutput(data as unknown as Uint8Array);
+    if (isOver) return;
+    viewer.onOutput(data as unknown as Uint8Array);
+    for (const bytes of early ?? []) type(bytes);
+    early = undefined;
   });
   pty.onExit(() => {
     if (isOver) return;
@@ -87,7 +93,9 @@ function viewOf(pty: NodePty.IPty, viewer: Viewer, isReadOnly: boolean): View {
   });
   return {
     write(bytes) {
-      if (!isReadOnly) quietly(() => pty.write(Buffer.from(bytes) as unknown as string));
+      if (isReadOnly) return;
+      if (early) early.push(bytes);
+      else type(bytes);
     },
     resize(size) {
       const { columns, rows } = bounded(size);

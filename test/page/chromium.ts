@@ -18,6 +18,7 @@ export function findChromium(): string | undefined {
 }
 
 /** What keyboards call the keys that write nothing. */
+const modifierBits = { Alt: 1, Control: 2, Shift: 8 } as const;
 const keyNumbers: Readonly<Record<string, number>> = {
   Backspace: 8,
   Tab: 9,
@@ -135,11 +136,11 @@ export class Tab {
     await waitFor(expression, () => this.read<boolean>(`Boolean(${expression})`), { withinMs, seen });
   }
 
-  /** Presses a key, as a keyboard does, with `Control`, `Shift` or both held down: `press('End')`, `press('Tab', 'Shift')`. */
-  async press(key: string, ...held: ('Control' | 'Shift')[]): Promise<void> {
+  /** Presses a key, as a keyboard does, with `Control`, `Shift` or `Alt` held down: `press('End')`, `press('Tab', 'Shift')`. */
+  async press(key: string, ...held: ('Control' | 'Shift' | 'Alt')[]): Promise<void> {
     const text = key === 'Enter' ? '\r' : key.length === 1 && !held.includes('Control') ? key : undefined;
     const code = key === ' ' ? 'Space' : /^[a-z]$/i.test(key) ? `Key${key.toUpperCase()}` : key;
-    const modifiers = (held.includes('Control') ? 2 : 0) + (held.includes('Shift') ? 8 : 0);
+    const modifiers = held.reduce((sum, one) => sum + modifierBits[one], 0);
     const windowsVirtualKeyCode = keyNumbers[key] ?? key.toUpperCase().charCodeAt(0);
     // What an operating system does with these keys is not done for a browser without one.
     const commands = modifiers === 2 && key === 'a' ? ['selectAll'] : [];

@@ -129,7 +129,12 @@ inChromium('the terminal on the page', (visit) => {
     await tab.click('.xterm-screen');
     expect(await tab.read(screen)).toContain('<img src=x onerror="window.owned=1">');
     expect(await tab.read('document.title')).toBe(title);
-    expect(await tab.read('[window.owned ?? null, left, document.images.length, refused]')).toEqual([null, [], 0, []]);
+    expect(await tab.read('[window.owned ?? null, left, document.images.length, refused]')).toEqual([
+      null,
+      [],
+      0,
+      [],
+    ]);
     // A line of a megabyte, and the page still answers.
     await typeLine(tab, 'lines 20000');
     await tab.until(`${screen}.includes('line 20000')`);

@@ -9,6 +9,7 @@ export function TerminalPane({ sessionId }: { readonly sessionId: string }): Rea
   const box = useRef<HTMLDivElement>(null);
   const screen = useRef<TerminalScreen>(undefined);
   const [state, setState] = useState<TerminalState>({ state: 'connecting' });
+  const [speaks, setSpeaks] = useState(false);
   useEffect(() => {
     if (!box.current) return;
     const opened = openTerminalScreen(box.current, sessionId, setState);
@@ -53,6 +54,17 @@ export function TerminalPane({ sessionId }: { readonly sessionId: string }): Rea
             Open again
           </button>
         )}
+        <button
+          type="button"
+          className={styles.speaks}
+          aria-pressed={speaks}
+          onClick={() => {
+            screen.current?.speak(!speaks);
+            setSpeaks(!speaks);
+          }}
+        >
+          For a screen reader
+        </button>
         {isOwner && <span className={styles.hint}>Ctrl+Alt+Escape leaves it</span>}
       </div>
       <div

@@ -2,7 +2,7 @@ import { FitAddon } from '@xterm/addon-fit';
 import { type ITheme, Terminal } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
 import type { TerminalPlace } from '../../../../src/contract/terminal.ts';
-import { strictDocument, withStrictElements } from './strict-document.ts';
+import { beginStrictElements } from './strict-elements.ts';
 import { TerminalLink, type TerminalState } from './terminal-link.ts';
 
 const shownHistory = 5_000;
@@ -12,6 +12,8 @@ export interface TerminalScreen {
   connect(): void;
   take(): void;
   focus(): void;
+  /** Tells a screen reader what is drawn. Then texts that are put in whole, as by voice, do not arrive. */
+  speak(isOn: boolean): void;
   end(): void;
 }
 
@@ -24,7 +26,8 @@ export function openTerminalScreen(
   const terminal = createTerminal();
   const fit = new FitAddon();
   terminal.loadAddon(fit);
-  withStrictElements(() => terminal.open(element));
+  const endStrictElements = beginStrictElements();
+  terminal.open(element);
   let isOwner = true;
   const size = (): { columns: number; rows: number } => {
     const { cols: columns, rows } = fit.proposeDimensions() ?? { cols: 80, rows: 24 };
@@ -52,6 +55,13 @@ export function openTerminalScreen(
     link.resize(columns, rows);
   });
   watch.observe(element);
+  // A page that is left but kept by the browser lets the terminal go, and takes it up again when it is shown again.
+  const leave = (): void => link.close();
+  const comeBack = ({ persisted }: PageTransitionEvent): void => {
+    if (persisted) link.connect();
+  };
+  addEventListener('pagehide', leave);
+  addEventListener('pageshow', comeBack);
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const recolour = (): void => {
     terminal.options.theme = themeOf(element);
@@ -64,12 +74,18 @@ export function openTerminalScreen(
     connect: () => link.connect(),
     take: () => link.take(),
     focus: () => terminal.focus(),
+    speak(isOn) {
+      terminal.options.screenReaderMode = isOn;
+    },
     end() {
+      removeEventListener('pagehide', leave);
+      removeEventListener('pageshow', comeBack);
       dark.removeEventListener('change', recolour);
       root.disconnect();
       watch.disconnect();
       link.close();
       terminal.dispose();
+      endStrictElements();
     },
   };
 }
@@ -78,11 +94,10 @@ function createTerminal(): Terminal {
   return new Terminal({
     // What an agent prints opens nothing: a link is its text.
     linkHandler: { activate: () => undefined, allowNonHttpProtocols: false },
-    documentOverride: strictDocument(),
-    screenReaderMode: true,
     scrollback: shownHistory,
     fontFamily: 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
     fontSize: 13,
+    minimumContrastRatio: 4.5,
     cursorBlink: false,
     disableStdin: true,
     // A paste of many lines is one.

@@ -1,36 +1,27 @@
 /*
  * The page's Content-Security-Policy lets nothing be styled inline, and the terminal's renderer does so: by `<style>` elements and by
- * `style` attributes. Here it gets elements that do the same by the style sheet and the style object, which the policy leaves to
- * scripts that it trusts.
+ * `style` attributes. While one is open, new elements do the same by a style sheet and by their style object, which the policy leaves
+ * to scripts that it trusts. Nothing becomes possible that a script of the page could not do before.
  */
 
-/** A document whose new elements are styled in ways that a strict policy allows. */
-export function strictDocument(): Document {
-  const createElement = (name: string): HTMLElement => strictElement(name);
-  return new Proxy(document, {
-    get(target, key) {
-      if (key === 'createElement') return createElement;
-      const value: unknown = Reflect.get(target, key, target);
-      return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).bind(target) : value;
-    },
-  });
-}
+let users = 0;
 
-/** Runs what makes elements by the global document, with the same elements. */
-export function withStrictElements(run: () => void): void {
+/** Makes new elements such ones, until what this returns is called. */
+export function beginStrictElements(): () => void {
   const own = document as { createElement?: unknown };
-  own.createElement = strictElement;
-  try {
-    run();
-  } finally {
+  if (users++ === 0) own.createElement = strictElement;
+  let isOver = false;
+  return () => {
+    if (isOver) return;
+    isOver = true;
     // The method of the prototype is seen again.
-    delete own.createElement;
-  }
+    if (--users === 0) delete own.createElement;
+  };
 }
 
-function strictElement(name: string): HTMLElement {
+function strictElement(name: string, options?: ElementCreationOptions): HTMLElement {
   if (name.toLowerCase() === 'style') return styleElement();
-  return styledElement(Document.prototype.createElement.call(document, name));
+  return styledElement(Document.prototype.createElement.call(document, name, options));
 }
 
 /** An element whose text becomes a style sheet of the document until it is removed. An empty `<style>` is refused too. */
