@@ -18,7 +18,8 @@ export interface SocketSettings {
   /** Bytes that may wait for a viewer that does not read, before the terminal is paused for it. */
   readonly bufferBytes: number;
   readonly keepAliveMs: number;
-  readonly stopping: AbortSignal;
+  /** Aborted when the view has to end, with the reason as a text. */
+  readonly closing: AbortSignal;
 }
 
 /** Where the output of a terminal goes. */
@@ -78,15 +79,17 @@ export class ViewSocket implements Sink {
   constructor(socket: WebSocket, settings: SocketSettings) {
     this.#socket = socket;
     this.#settings = settings;
-    const stop = (): void => socket.close(closeCodes.goingAway, 'the server is stopping');
-    settings.stopping.addEventListener('abort', stop, { once: true });
+    const { closing } = settings;
+    const stop = (): void => socket.close(closeCodes.goingAway, String(closing.reason));
+    if (closing.aborted) stop();
+    closing.addEventListener('abort', stop, { once: true });
     socket.on('message', (data, isBinary) => this.#hear(data, isBinary));
     socket.on('pong', () => {
       this.#isAnswered = true;
     });
     socket.on('error', () => socket.terminate());
     socket.on('close', () => {
-      settings.stopping.removeEventListener('abort', stop);
+      closing.removeEventListener('abort', stop);
       this.#cancelPing?.();
       this.show(undefined);
       this.listener?.onGone();
