@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { plainLine } from '../../ui/plain.ts';
-import type { TerminalState } from './terminal-link.ts';
+import type { TerminalState } from '../../live/terminal-link.ts';
 import { openTerminalScreen, type TerminalScreen } from './terminal-screen.ts';
 import styles from './terminal.module.css';
 

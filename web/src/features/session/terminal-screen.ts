@@ -3,7 +3,7 @@ import { type ITheme, Terminal } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
 import type { TerminalPlace } from '../../../../src/contract/terminal.ts';
 import { beginStrictElements } from './strict-elements.ts';
-import { TerminalLink, type TerminalState } from './terminal-link.ts';
+import { TerminalLink, type TerminalState } from '../../live/terminal-link.ts';
 
 const shownHistory = 5_000;
 

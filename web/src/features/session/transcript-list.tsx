@@ -106,11 +106,10 @@ function useEnd(
   }, [box]);
   const toEnd = (): void => {
     follows.current = true;
-    const element = box.current;
-    if (element) element.scrollTop = element.scrollHeight;
+    box.current?.scrollTo({ top: box.current.scrollHeight });
   };
   useLayoutEffect(() => {
-    if (follows.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+    if (follows.current) box.current?.scrollTo({ top: box.current.scrollHeight });
   }, [box, size, rows]);
   return { isAtEnd, toEnd };
 }
@@ -148,7 +147,7 @@ function useOlder(
     if (!kept || firstKey === undefined) return;
     const index = rows.findIndex(({ key }) => key === kept.key);
     const [start] = virtual.getOffsetForIndex(index, 'start') ?? [];
-    if (index > 0 && start !== undefined && box.current) box.current.scrollTop = start + kept.offset;
+    if (index > 0 && start !== undefined) box.current?.scrollTo({ top: start + kept.offset });
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- only when something has come before the first row
   }, [firstKey]);
 }

@@ -1,5 +1,5 @@
-import type { TerminalEnded, TerminalPlace } from '../../../../src/contract/terminal.ts';
-import { socketUrl } from '../../live/base.ts';
+import type { TerminalEnded, TerminalPlace } from '../../../src/contract/terminal.ts';
+import { socketUrl } from './base.ts';
 
 /** How the page is connected to a terminal. */
 export type TerminalState =
