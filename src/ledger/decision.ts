@@ -38,6 +38,8 @@ export interface Ending {
   readonly state: SettledState;
   readonly error?: Failure | null;
   readonly result?: string | null;
+  /** Of what ends with a turn and has a result: how many turns of its session have ended with this one. */
+  readonly answerPlace?: number | null;
   readonly usage?: ExecutionUsage | null;
 }
 
@@ -177,8 +179,9 @@ export class Draft {
       (by > 0 ? more : less).push({ do: 'open', id, by });
     }
     const ends = [...this.#endings].map(([id, ending]): Effect => {
-      const { state, error = null, result = null, usage = null } = ending;
-      return { do: 'settle', id, state, at: this.#now, openBy: this.added(id), error, result, usage };
+      const { state, error = null, result = null, answerPlace = null, usage = null } = ending;
+      const openBy = this.added(id);
+      return { do: 'settle', id, state, at: this.#now, openBy, error, result, answerPlace, usage };
     });
     return [...this.#plain, ...more, ...ends, ...less, ...this.#tail];
   }

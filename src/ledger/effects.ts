@@ -103,6 +103,7 @@ export type Effect =
       readonly openBy: number;
       readonly error: Failure | null;
       readonly result: string | null;
+      readonly answerPlace: number | null;
       readonly usage: ExecutionUsage | null;
     }
   | { readonly do: 'insertHold'; readonly executionId: ExecutionId; readonly holderId: ExecutionId }

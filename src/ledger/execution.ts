@@ -149,6 +149,11 @@ export interface Execution {
   readonly closedAt: number | null;
   readonly error: Failure | null;
   readonly result: string | null;
+  /**
+   * Of a message or a handling of results that has a result: how many turns of its session had ended when it came. Of two answers of
+   * one conversation the later has the greater, whatever the clock says; those that share a turn share the place and the answer.
+   */
+  readonly answerPlace: number | null;
   /** Its own: of its turn, of which it is the primary owner. It grows while the turn runs. */
   readonly usage: ExecutionUsage | null;
   /** At and below it; counted at a root, a workflow and a step, and where there is a budget. It grows after the end too: detached work goes on. */

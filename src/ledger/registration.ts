@@ -58,6 +58,7 @@ export function newExecution(
     closedAt: null,
     error: null,
     result: null,
+    answerPlace: null,
     usage: null,
     spent: null,
     nativeId: null,

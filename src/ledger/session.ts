@@ -47,6 +47,8 @@ export interface Session {
   readonly wakeTurn: TurnId | null;
   /** The turn before the current ones: late activity belongs to its root. */
   readonly lastTurn: TurnId | null;
+  /** How many of its turns have ended: the order of what it answered. */
+  readonly endedTurns: number;
   /** Bumped when its process is fenced: writes of an older epoch are refused. */
   readonly epoch: number;
   readonly node: string;
@@ -139,6 +141,7 @@ export function newSession(
     laneTurn: null,
     wakeTurn: null,
     lastTurn: null,
+    endedTurns: 0,
     epoch: 0,
     nativeId: null,
     position: 0,

@@ -96,7 +96,7 @@ export function* endTurn(draft: Draft, session: Session, turn: Turn, command: Ag
     }
     const ending = { ...(yield* reported(draft, owner, endingOf(owner, command, isStoppedByUs))), usage };
     if (owner.kind === 'continuation') yield* resolveHanded(draft, owner, ending, limit !== undefined);
-    yield* settleOwner(draft, owner, ending, command, place++);
+    yield* settleOwner(draft, owner, placed(session, owner, ending), command, place++);
   }
   const status: TurnStatus = command.status;
   draft.add({
@@ -133,7 +133,8 @@ function releaseLane(draft: Draft, session: Session, turn: Turn, position: numbe
   const freed =
     session.wakeTurn === turn.id ? { wakeTurn: null } : { laneTurn: session.wakeTurn, wakeTurn: null };
   const read = Math.max(session.position, position);
-  const set = { ...freed, lastTurn: turn.id, position: read, lastActivityAt: draft.now };
+  const endedTurns = session.endedTurns + 1;
+  const set = { ...freed, lastTurn: turn.id, endedTurns, position: read, lastActivityAt: draft.now };
   draft.add({ do: 'patchSession', id: session.id, set });
   draft.wake('session', session.id);
 }
@@ -153,6 +154,12 @@ function endingOf(owner: Execution, command: AgentEnded, isStoppedByUs: boolean)
   }
   if (command.status === 'interrupted') return { state: 'cancelled', result: answer || null };
   return { state: command.status, result: answer || null, error: failure };
+}
+
+/** What it answered, with its place among the answers of the conversation. */
+function placed(session: Session, { kind }: Execution, ending: Ending): Ending {
+  const isAnswer = kind !== 'late' && (ending.result ?? null) !== null;
+  return isAnswer ? { ...ending, answerPlace: session.endedTurns + 1 } : ending;
 }
 
 /** In the program of a step, an answer may say of itself that it failed: it did then. A handling of results says so of its message. */

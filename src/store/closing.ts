@@ -38,6 +38,7 @@ export function settled(row: Execution, effect: SettleEffect, now: number): Exec
   ended.endedAt = effect.at;
   ended.error = effect.error;
   ended.result = effect.result;
+  ended.answerPlace = effect.answerPlace;
   ended.usage = effect.usage;
   ended.waiting = null;
   return deficit(ended, row.open + effect.openBy, now);

@@ -50,6 +50,7 @@ export function copyExecution(row: Execution): ChangingExecution {
     closedAt: row.closedAt,
     error: row.error,
     result: row.result,
+    answerPlace: row.answerPlace,
     usage: row.usage,
     spent: row.spent,
     nativeId: row.nativeId,

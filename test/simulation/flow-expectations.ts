@@ -81,14 +81,8 @@ function chosenBy({ plan: { does }, says }: FlowStep): string | undefined {
   return said in does.cases ? said : (does.otherwise ?? undefined);
 }
 
-function hasSucceeded(step: FlowStep, { state, result }: Execution): boolean {
-  const { does } = step.plan;
-  if (state !== 'succeeded' || does.type !== 'route') return state === 'succeeded';
-  // Its result is the answer of the newest row of the conversation. Where its message was sent again after a result had been
-  // handled, that is the handling of that result, which chooses nothing.
-  if (!('value' in does.by) && does.otherwise === null && !(result ?? '').split('\n').includes(step.says))
-    return false;
-  return chosenBy(step) !== undefined;
+function hasSucceeded(step: FlowStep, { state }: Execution): boolean {
+  return state === 'succeeded' && (step.plan.does.type !== 'route' || chosenBy(step) !== undefined);
 }
 
 function fateOf(step: FlowStep, attempts: readonly Execution[] | undefined): Fate {

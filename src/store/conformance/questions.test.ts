@@ -239,12 +239,15 @@ describe.each(adapters)('questions on $name', ({ open }) => {
   });
 
   it('answers what an agent said last: in a tree, or in all that is closed', async () => {
-    await opened.store.decide(deciding([settling(14, { result: 'of the other' })]));
+    await opened.store.decide(deciding([settling(14, { result: 'of the other', answerPlace: 1 })]));
     expect(await answer('lastAnswer', there, id.execution(15))).toBeUndefined();
     expect(await answer('lastAnswer', there, id.execution(14))).toBe('of the other');
     expect(await answer('lastAnswer', there, null)).toBe('of the other');
-    await opened.store.decide(deciding([settling(9, { result: 'what came of it' })]));
+    await opened.store.decide(deciding([settling(9, { result: 'what came of it', answerPlace: 1 })]));
     expect(await answer('lastAnswer', here, root.id)).toBe('what came of it');
     expect(await answer('lastAnswer', there, root.id)).toBeUndefined();
+    // The message itself was sent again meanwhile, and ends behind what was registered later.
+    await opened.store.decide(deciding([settling(1, { result: 'after all', answerPlace: 2 })]));
+    expect(await answer('lastAnswer', here, root.id)).toBe('after all');
   });
 });

@@ -93,6 +93,7 @@ export function settling(n: number, set: Partial<SettleEffect> = {}): Effect {
     openBy: 0,
     error: null,
     result: null,
+    answerPlace: null,
     usage: null,
     ...set,
   };
@@ -112,6 +113,7 @@ export function session(n: number, set: Partial<Session> = {}): Session {
     laneTurn: null,
     wakeTurn: null,
     lastTurn: null,
+    endedTurns: 0,
     epoch: 0,
     node: 'local',
     nativeId: null,

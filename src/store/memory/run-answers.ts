@@ -27,12 +27,9 @@ export function answerOfRuns(state: MemoryState, question: OfRuns): unknown {
       const [, root] = question.args;
       const answers = [...state.rows('execution').values()].filter(
         (row) =>
-          row.runsIn === id &&
-          (root === null ? row.closed : row.rootId === root) &&
-          (row.kind === 'message' || row.kind === 'continuation') &&
-          row.result !== null,
+          row.runsIn === id && row.answerPlace !== null && (root === null ? row.closed : row.rootId === root),
       );
-      return answers.sort(byId).at(-1)?.result;
+      return answers.sort(byAnswer).at(-1)?.result;
     }
     default:
       return assertNever(question);
@@ -48,4 +45,8 @@ function messagesOf(state: MemoryState, runId: string): Execution[] {
 
 function byId(a: { readonly id: string }, b: { readonly id: string }): number {
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+}
+
+function byAnswer(a: Execution, b: Execution): number {
+  return (a.answerPlace ?? 0) - (b.answerPlace ?? 0) || byId(a, b);
 }

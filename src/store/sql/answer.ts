@@ -144,7 +144,7 @@ export class SqlAnswers {
         return executions.all(ids.messagesOfRun(...question.args));
       case 'lastAnswer': {
         const [session, root] = question.args;
-        const found = root === null ? ids.lastAnswerOf(session) : ids.lastAnswersBelow(session, root);
+        const found = root === null ? ids.lastAnswerOf(session) : ids.lastAnswerBelow(session, root);
         return first(executions.all(found))?.result ?? undefined;
       }
       case 'lanesHeld':

@@ -33,8 +33,7 @@ export interface IdStatements {
   runOwnedBy(execution: string): Ids;
   latestOfRun(run: string, index: number): Ids;
   messagesOfRun(run: string, limit: number): Ids;
-  /** Newest first, at most two. */
-  lastAnswersBelow(session: string, root: string): Ids;
+  lastAnswerBelow(session: string, root: string): Ids;
   lastAnswerOf(session: string): Ids;
   limited(agent: string): Ids;
   limitedNotices(root: string): Ids;
@@ -119,10 +118,13 @@ const lists = {
   messagesOfRun: `
     SELECT id FROM executions WHERE run_id = ? AND run_id IS NOT NULL
     ORDER BY run_index, attempt LIMIT ?`,
+  // By the place of the answer, from the last on: of a conversation, never of a tree, which has as many of these as steps.
   lastAnswerOf: `
-    SELECT id FROM executions
-    WHERE runs_in = ? AND closed = 1 AND runs_in IS NOT NULL AND kind IN ('message', 'continuation') AND result IS NOT NULL
-    ORDER BY id DESC LIMIT 1`,
+    SELECT id FROM executions INDEXED BY executions_answers
+    WHERE runs_in = ? AND answer_place IS NOT NULL AND closed = 1 ORDER BY answer_place DESC, id DESC LIMIT 1`,
+  lastAnswerBelow: `
+    SELECT id FROM executions INDEXED BY executions_answers
+    WHERE runs_in = ? AND answer_place IS NOT NULL AND root_id = ? ORDER BY answer_place DESC, id DESC LIMIT 1`,
   limited: 'SELECT id FROM sessions WHERE agent = ? AND usage_limit IS NOT NULL ORDER BY id LIMIT 500',
   // From the few sessions with a limit: a tree may be large.
   limitedNotices: `
@@ -212,15 +214,6 @@ LEFT JOIN executions p ON p.id = e.parent_id
 WHERE p.id IS NULL OR e.detached_at IS NOT NULL OR (p.runs_in IS DISTINCT FROM ?1 AND p.cancelled_by IS DISTINCT FROM ?1)
 ORDER BY e.id`;
 
-/**
- * What a session answered last to what is closed, or is not. Its newest rows come first, never those of the tree: a workflow has as many
- * conversations as steps.
- */
-const answeredBelow = (closed: 0 | 1): string => `
-SELECT id FROM executions INDEXED BY executions_session
-WHERE runs_in = ? AND closed = ${closed} AND root_id = ? AND kind IN ('message', 'continuation') AND result IS NOT NULL
-ORDER BY id DESC LIMIT 1`;
-
 /** Prepares them. */
 export function idStatements(db: Connection): IdStatements {
   const list = (sql: string): ((...params: Param[]) => Ids) => listOf(db, sql);
@@ -240,11 +233,8 @@ export function idStatements(db: Connection): IdStatements {
     agent: number(`${lanes} AND agent = ?`),
     project: number(`${lanes} AND project = ?`),
   };
-  const answered = [list(answeredBelow(0)), list(answeredBelow(1))];
   return {
     ...made,
-    lastAnswersBelow: (session, root) =>
-      answered.flatMap((ask) => ask(session, root)).sort((a, b) => (a < b ? 1 : -1)),
     sessionTotals: (session) => {
       const [turns, tokens] = totals.row([session]) ?? [];
       return { turns: Number(turns), tokens: Number(tokens) };

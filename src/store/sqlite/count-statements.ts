@@ -87,6 +87,10 @@ function changesOf(from: Execution, to: Execution, params: Param[]): string {
     columns += ', result = ?';
     params.push(to.result);
   }
+  if (from.answerPlace !== to.answerPlace) {
+    columns += ', answer_place = ?';
+    params.push(to.answerPlace);
+  }
   if (from.error !== to.error) {
     columns += ', error = ?';
     params.push(jsonOf(to.error));

@@ -17,6 +17,7 @@ import { rowsSchema } from './migrations/0013-rows.ts';
 import { runsOfWorkflowsSchema } from './migrations/0014-runs-of-workflows.ts';
 import { workflowRunsSchema } from './migrations/0015-workflow-runs.ts';
 import { requestedRunsSchema } from './migrations/0016-requested-runs.ts';
+import { answersSchema } from './migrations/0017-answers.ts';
 
 /** One step of the schema. Steps are only ever appended; one that was released is never edited. */
 export interface Migration {
@@ -44,6 +45,7 @@ export const migrations: readonly Migration[] = [
   { name: '0014-runs-of-workflows', sql: runsOfWorkflowsSchema },
   { name: '0015-workflow-runs', sql: workflowRunsSchema, rebuilds: true },
   { name: '0016-requested-runs', sql: requestedRunsSchema },
+  { name: '0017-answers', sql: answersSchema },
 ];
 
 interface Applied {
