@@ -79,9 +79,12 @@ export function createCommands(options: CommandOptions): CommandRunner {
       const ended = new Promise<CommandEnd>((resolve) => {
         tell = resolve;
       });
+      let wasEnded = false;
       const emit = (event: DriverEvent): void => {
-        if (event.type === 'turnEnded') tell(endOf(event));
-        else if (event.type === 'exited') tell({ exitCode: null, output: event.reason });
+        if (event.type === 'turnEnded') {
+          wasEnded = event.status === 'interrupted';
+          tell(endOf(event));
+        } else if (event.type === 'exited') tell({ exitCode: null, output: event.reason });
       };
       const opened = await options.driver.open(request({ id, part }, command, cwd, emit, env));
       if (!opened.ok) return { exitCode: null, isUnstarted: true, output: opened.message };
@@ -97,7 +100,10 @@ export function createCommands(options: CommandOptions): CommandRunner {
         }
         if (limitMs === undefined) return await untilStopped(ended, signal);
         const begunAt = (await launchedAt(directoryOf(id, part))) ?? options.clock.now();
-        return await untilLate(untilStopped(ended, signal), conversation, begunAt + limitMs, options.clock);
+        const lateAt = begunAt + limitMs;
+        const end = await untilLate(untilStopped(ended, signal), conversation, lateAt, options.clock);
+        // An earlier server may have ended it, and not have come to tell.
+        return wasEnded && options.clock.now() >= lateAt ? { ...end, isOverdue: true } : end;
       } finally {
         parts.delete(part);
         if (parts.size === 0) running.delete(id);
@@ -161,21 +167,28 @@ async function untilStopped(ended: Promise<CommandEnd>, signal?: AbortSignal): P
   }
 }
 
-/** As `ended`; at the instant `lateAt` what runs still is ended. */
+/**
+ * As `ended`; at the instant `lateAt` what runs still is ended. What cannot be ended is told as late all the same: nobody waits for a
+ * process for ever.
+ */
 async function untilLate(
   ended: Promise<CommandEnd>,
   conversation: Conversation,
   lateAt: number,
   clock: Clock,
 ): Promise<CommandEnd> {
-  let isLate = false;
+  let isLeft: (end: CommandEnd) => void = () => undefined;
+  const left = new Promise<CommandEnd>((resolve) => {
+    isLeft = resolve;
+  });
   const cancel = clock.after(Math.max(0, lateAt - clock.now()), () => {
-    isLate = true;
-    void conversation.interrupt();
+    void conversation.end().then((outcome) => {
+      if (outcome === 'unkillable')
+        isLeft({ exitCode: null, isOverdue: true, output: 'a process of it cannot be ended' });
+    });
   });
   try {
-    const end = await ended;
-    return isLate && end.exitCode === null ? { ...end, isOverdue: true } : end;
+    return await Promise.race([ended, left]);
   } finally {
     cancel();
   }
