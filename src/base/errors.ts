@@ -111,6 +111,8 @@ const table = {
   SCHEMA_DRIFT: { status: 500, exit: 5, title: 'The database has drifted' },
   /** The disk is full; nothing of this request was stored. */
   DISK_FULL: { status: 507, exit: 5, title: 'The disk is full' },
+  /** The database cannot be used now. data: {database, reason, isUnknown?}. Send it again when it is back; isUnknown: look before. */
+  DATABASE_UNAVAILABLE: { status: 503, exit: 5, title: 'The database cannot be used' },
   /** The port is taken. data: {host, port}. */
   PORT_IN_USE: { status: 500, exit: 5, title: 'The port is in use' },
   /** No server answers. data: {url}. Start one with `stemma up`. */

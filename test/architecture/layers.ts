@@ -37,6 +37,7 @@ export const places: readonly Place[] = [
   { path: 'store/memory', may: ['base', 'ledger', 'wakeups/rows.ts', 'store'] },
   { path: 'store/sql', may: ['base', 'ledger', 'wakeups/rows.ts', 'store'] },
   { path: 'store/sqlite', may: ['base', 'ledger', 'wakeups/rows.ts', 'store', 'store/sql'] },
+  { path: 'store/postgres', may: ['base', 'ledger', 'wakeups/rows.ts', 'store', 'store/sql'] },
   { path: 'drivers/acp', may: ['base', 'drivers/port.ts', 'processes'] },
   { path: 'drivers/claude', may: ['base', 'drivers/outcomes.ts', 'drivers/port.ts', 'processes'] },
   { path: 'drivers/codex', may: ['base', 'drivers/outcomes.ts', 'drivers/port.ts', 'processes'] },

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
 import type { WholeStore } from '../../src/store/whole-store.ts';
-import { sortedDump, sqliteAdapters } from '../../src/store/conformance/adapters.ts';
+import { sortedDump, sqlAdapters } from '../../src/store/conformance/adapters.ts';
 import { ruleOf } from './calls.ts';
 import type { Done } from './model.ts';
 import { Model, start } from './model.ts';
@@ -19,7 +19,7 @@ async function relive(store: WholeStore, clock: VirtualClock, done: readonly Don
   }
 }
 
-describe.each(sqliteAdapters)('the same history in memory and on $name', (adapter) => {
+describe.each(sqlAdapters)('the same history in memory and on $name', (adapter) => {
   it('comes to the same rows, events and wake-ups', { timeout: 60_000 + runs * 1_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(history, async (steps) => {

@@ -7,7 +7,9 @@ import { MemoryStore } from '../memory/store.ts';
 import { hasNodeSqlite } from '../sqlite/driver.ts';
 import { openSqliteStore } from '../sqlite/store.ts';
 import type { WholeStore } from '../whole-store.ts';
-import { dumpOf } from './dump.ts';
+import { emptyDatabase, makeDatabase } from '../../../test/postgres/cluster.ts';
+import { openPostgresStore } from '../postgres/store.ts';
+import { dumpOf, dumpOfPostgres } from './dump.ts';
 
 /** The rows of the ledger, each list in the order of its keys, so that two stores can be compared. */
 export type Dump = Pick<
@@ -78,14 +80,39 @@ function sqlite(library: 'libsql' | 'node'): Adapter {
   };
 }
 
-/** SQLite as this Node can have it. */
-export const sqliteAdapters: readonly Adapter[] = [
-  sqlite('libsql'),
-  ...(hasNodeSqlite() ? [sqlite('node')] : []),
-];
+/** Databases that were used and emptied: to make one takes longer than most tests. */
+const emptied: string[] = [];
+let databases = 0;
+
+/** On the server of `STEMMA_TEST_POSTGRES`, a database for each store. */
+const postgres: Adapter = {
+  name: 'PostgreSQL',
+  async open(clock) {
+    const server = process.env['STEMMA_TEST_POSTGRES'] ?? '';
+    const url = emptied.pop() ?? (await makeDatabase(server, `store_${process.pid}_${++databases}`));
+    const store = await openPostgresStore({ url, clock, random: Math.random });
+    return {
+      store,
+      dump: async () => sortedDump(await dumpOfPostgres(url)),
+      async end() {
+        await store.close();
+        await emptyDatabase(url);
+        emptied.push(url);
+      },
+    };
+  },
+};
+
+/** SQL databases: SQLite as this Node can have it or, for `STEMMA_STORE=postgres`, PostgreSQL. */
+export const sqlAdapters: readonly Adapter[] =
+  process.env['STEMMA_STORE'] !== 'postgres'
+    ? [sqlite('libsql'), ...(hasNodeSqlite() ? [sqlite('node')] : [])]
+    : process.env['STEMMA_TEST_POSTGRES'] === undefined
+      ? []
+      : [postgres];
 
 /** Every adapter. */
-export const adapters: readonly Adapter[] = [memory, ...sqliteAdapters];
+export const adapters: readonly Adapter[] = [memory, ...sqlAdapters];
 
 /** Sorts each list by the keys of its rows. */
 export function sortedDump(dump: Dump): Dump {

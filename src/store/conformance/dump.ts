@@ -3,6 +3,11 @@ import type { WakeRow } from '../../wakeups/rows.ts';
 import type { Hold, RowOfRun } from '../memory/state.ts';
 import type { Cell, Connection } from '../sql/connection.ts';
 import { eventsOf } from '../sql/event-rows.ts';
+import { openPool } from '../postgres/pool.ts';
+import { ReplayedConnection } from '../postgres/replay.ts';
+import type { ChangingWork } from '../postgres/tables.ts';
+import { PostgresTables } from '../postgres/tables.ts';
+import { Transaction } from '../postgres/transaction.ts';
 import type { LedgerRows, Rows } from '../sql/rows.ts';
 import { openDatabase } from '../sqlite/driver.ts';
 import { SqliteTables } from '../sqlite/tables.ts';
@@ -15,6 +20,21 @@ export async function dumpOf(file: string, library: 'libsql' | 'node'): Promise<
     return dumpFrom(db, new SqliteTables(db));
   } finally {
     db.close();
+  }
+}
+
+/** Reads every row of a database by a connection of its own. */
+export async function dumpOfPostgres(url: string): Promise<Dump> {
+  const pool = openPool(url, () => undefined);
+  const client = await pool.connect();
+  try {
+    const connection = new ReplayedConnection<ChangingWork>();
+    const tables = new PostgresTables(connection);
+    const transaction = new Transaction(client, { connection, tables });
+    return await transaction.perform(() => dumpFrom(connection, tables));
+  } finally {
+    client.release();
+    await pool.end();
   }
 }
 

@@ -5,7 +5,7 @@ import type { Effect } from '../../ledger/effects.ts';
 import type { Execution } from '../../ledger/execution.ts';
 import { MemoryStore } from '../memory/store.ts';
 import { outcomesOf } from './programs.ts';
-import { sortedDump, sqliteAdapters, withoutRevisions } from './adapters.ts';
+import { sortedDump, sqlAdapters, withoutRevisions } from './adapters.ts';
 import { deciding, execution, id, notice, opening, registering, session, settling, start } from './rows.ts';
 
 /** One step of a random program, in small numbers that are given a meaning when the program is made. */
@@ -114,7 +114,7 @@ class Translation {
   }
 }
 
-describe.each(sqliteAdapters)('random effects on $name', (adapter) => {
+describe.each(sqlAdapters)('random effects on $name', (adapter) => {
   let failed = 0;
   let passed = 0;
   beforeAll(() => {

@@ -4,7 +4,7 @@ import { Ids } from '../../base/ids.ts';
 import { VirtualClock } from '../../base/virtual-clock.ts';
 import { recount } from '../../ledger/recount.ts';
 import { MemoryStore } from '../memory/store.ts';
-import { sortedDump, sqliteAdapters, withoutRevisions } from './adapters.ts';
+import { sortedDump, sqlAdapters, withoutRevisions } from './adapters.ts';
 import type { Choice } from './histories.ts';
 import { commandOf, weights } from './histories.ts';
 import { outcomesOf } from './programs.ts';
@@ -40,7 +40,7 @@ async function live(choices: readonly Choice[]) {
   return { clock, memory, rules: all, outcomes };
 }
 
-describe.each(sqliteAdapters)('random histories of the ledger on $name', (adapter) => {
+describe.each(sqlAdapters)('random histories of the ledger on $name', (adapter) => {
   it.each([
     ['one at a time', 1],
     ['several a commit', 9],

@@ -1,5 +1,5 @@
 import type { TableName } from '../apply.ts';
-import { demand } from './demand.ts';
+import { demand } from '../demand.ts';
 import type { MemoryState } from './state.ts';
 
 /** A field that names a row of another table. */

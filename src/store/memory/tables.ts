@@ -7,7 +7,8 @@ import type { TurnOwner } from '../../ledger/turn.ts';
 import type { RowOf, SettleEffect, TableName, Tables } from '../apply.ts';
 import { keyOfRow } from '../apply.ts';
 import { settled, withDeficit } from '../closing.ts';
-import { checkRow, checkUnique } from './constraints.ts';
+import { checkRow } from '../row-constraints.ts';
+import { checkAmong, checkUnique } from './constraints.ts';
 import { checkDeferredReferences, checkReferences } from './references.ts';
 import type { MemoryState } from './state.ts';
 
@@ -116,7 +117,8 @@ export class MemoryTables implements Tables {
   }
 
   #write<Name extends TableName>(table: Name, id: string, row: RowOf[Name]): RowOf[Name] {
-    checkRow(this.#state, table, row);
+    checkRow(table, row, this.#state.rows(table).get(id));
+    checkAmong(this.#state, table, row);
     this.#state.put(table, id, row);
     checkReferences(this.#state, table, row);
     this.#touched.set(id, table);

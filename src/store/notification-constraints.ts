@@ -1,4 +1,4 @@
-import type { Dispatch, Notification } from '../../ledger/notification.ts';
+import type { Dispatch, Notification } from '../ledger/notification.ts';
 import { demand } from './demand.ts';
 
 /** A notification is named by what it is about. */
