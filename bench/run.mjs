@@ -1,5 +1,5 @@
 // Compiles the benches (a loader that compiles on the fly slows the code it loads) and runs those that are named, or all.
-// node bench/run.mjs [durable] [concurrent] [cascade] [lag] [advance] [rows] [server] [schedules] [workflows] [agents]     STEMMA_SQLITE=libsql|node forces a library
+// node bench/run.mjs [durable] [concurrent] [cascade] [lag] [advance] [rows] [server] [schedules] [workflows] [agents] [page]     STEMMA_SQLITE=libsql|node forces a library
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,10 +13,11 @@ execFileSync(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 
 });
 const all = ['durable', 'concurrent', 'cascade', 'lag', 'advance', 'rows', 'server', 'schedules', 'workflows'];
 // Not among all: it needs the agents of scripts/install-agents.mjs. What it measures runs in processes of their own.
-const withAgents = ['agents'];
+// Nor is the page, which needs a Chromium.
+const withPrograms = ['agents', 'page'];
 const asked = process.argv.slice(2);
 for (const name of asked.length > 0 ? asked : all) {
-  if (withAgents.includes(name)) {
+  if (withPrograms.includes(name)) {
     const args = ['--import', 'tsx', join(here, `${name}.ts`)];
     execFileSync(process.execPath, args, { stdio: 'inherit', env: process.env });
     continue;

@@ -75,6 +75,8 @@ export function buildPage(): void {
   execFileSync(process.execPath, [vite, 'build', 'web', '--logLevel', 'warn'], {
     cwd: root,
     stdio: 'inherit',
+    // Under a test runner it would be built for tests: with what React has for developers.
+    env: { ...process.env, NODE_ENV: 'production' },
   });
 }
 

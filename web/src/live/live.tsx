@@ -24,10 +24,19 @@ export function Live({ children }: { readonly children: ReactNode }): ReactNode 
   const [{ client, stream }] = useState(() => follow(setConnection));
   useEffect(() => {
     const connect = (): void => void stream.connect();
+    // A browser keeps a page that one went on from, with its connections, of which it has six for a server.
+    const leave = (): void => stream.end();
+    const comeBack = (event: PageTransitionEvent): void => {
+      if (event.persisted) connect();
+    };
     addEventListener('online', connect);
+    addEventListener('pagehide', leave);
+    addEventListener('pageshow', comeBack);
     connect();
     return () => {
       removeEventListener('online', connect);
+      removeEventListener('pagehide', leave);
+      removeEventListener('pageshow', comeBack);
       stream.end();
     };
   }, [stream]);

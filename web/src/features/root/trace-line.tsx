@@ -5,7 +5,7 @@ import type { TreeNode } from '../../../../src/words/forest.ts';
 import { stepStateWords } from '../../../../src/words/step-words.ts';
 import { plainLine } from '../../ui/plain.ts';
 import { StateMark } from '../../ui/state-mark.tsx';
-import { shownState, titleOf } from '../../ui/words.ts';
+import { shownState } from '../../ui/words.ts';
 import { badgesOf } from './badges.ts';
 import { barsOf, endOf } from './bars.ts';
 import styles from './root.module.css';
@@ -102,13 +102,14 @@ function ExecutionName({
   readonly below: number;
 }): ReactNode {
   const { execution } = row.node;
-  const title = titleOf({ ...execution, attempt: 1 });
+  const said = plainLine(execution.name, 200);
+  const named = said === execution.kind ? '' : said;
   return (
     <>
       <StateMark state={shownState(execution)} />
-      <bdi className={styles.title} title={title}>
-        {title}
-      </bdi>
+      <span className={styles.title}>
+        <span className={styles.quiet}>{execution.kind}</span> <bdi>{named}</bdi>
+      </span>
       {badgesOf(row).map(({ text, tone, explains }) => (
         <span key={text} className={styles.badge} data-tone={tone} title={explains}>
           {text}
@@ -131,6 +132,9 @@ function StepName({ step, now }: { readonly step: TreeStep; readonly now: number
   );
 }
 
+/** What took less is not told more exactly; milliseconds. */
+const shortMs = 100;
+
 /** How long it took, and its bars. A bar is one of them at least wide enough to be seen. */
 function Times({
   node: { execution },
@@ -139,7 +143,8 @@ function Times({
   width,
 }: LineProps & { readonly node: TreeNode }): ReactNode {
   const began = Date.parse(execution.startedAt ?? execution.createdAt);
-  const words = formatDuration(endOf(execution, now) - began);
+  const lasted = endOf(execution, now) - began;
+  const words = lasted < shortMs ? '<0.1s' : formatDuration(lasted);
   const state = shownState(execution);
   return (
     <>

@@ -1,15 +1,23 @@
-import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type RefObject, useCallback, useLayoutEffect, useState } from 'react';
+import {
+  type RefObject,
+  startTransition,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useState,
+} from 'react';
+import { rowsOnScreen } from './rows-on-screen.ts';
 
-/** The rows on the screen, each with where its top is within the body; pixels. */
+/** How high what stays at the top of the window is: rows are not scrolled under it. Pixels. */
+const headPx = 34;
+
+/** The rows to draw, each with where its top is within the body; pixels. */
 interface Rows {
   readonly items: readonly { readonly index: number; readonly top: number }[];
   readonly total: number;
   readonly scrollTo: (place: number) => void;
 }
-
-/** How high what stays at the top of the window is: rows are not scrolled under it. Pixels. */
-const headPx = 34;
 
 /** Which of many rows of one height are on the screen; `place`, which has the focus, always is among them. */
 export function useRows({
@@ -23,30 +31,50 @@ export function useRows({
   readonly place: number;
   readonly body: RefObject<HTMLElement | null>;
 }): Rows {
-  const margin = useTopOf(body);
-  const virtual = useWindowVirtualizer<HTMLElement>({
-    count,
-    estimateSize: () => height,
-    overscan: 12,
-    scrollMargin: margin,
-    scrollPaddingStart: headPx,
-    useFlushSync: false,
-    rangeExtractor: (range) => {
-      const places = defaultRangeExtractor(range);
-      if (places.includes(place) || place >= count) return places;
-      return [...places, place].sort((left, right) => left - right);
+  const top = useTopOf(body);
+  const { first, last } = useRange(count, height, top);
+  const items = useMemo(() => {
+    const places = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
+    if (place < first && place < count) places.unshift(place);
+    else if (place > last && place < count) places.push(place);
+    return places.map((index) => ({ index, top: index * height }));
+  }, [first, last, place, count, height]);
+  const scrollTo = useCallback(
+    (to: number) => {
+      const above = top + to * height - headPx;
+      const below = top + (to + 1) * height + headPx;
+      if (above < scrollY) window.scrollTo({ top: above });
+      else if (below > scrollY + innerHeight) window.scrollTo({ top: below - innerHeight });
     },
-  });
-  const { measure, scrollToIndex } = virtual;
-  useLayoutEffect(() => {
-    if (height > 0) measure();
-  }, [height, measure]);
-  const scrollTo = useCallback((to: number) => scrollToIndex(to, { align: 'auto' }), [scrollToIndex]);
-  return {
-    items: virtual.getVirtualItems().map(({ index, start }) => ({ index, top: start - margin })),
-    total: virtual.getTotalSize(),
-    scrollTo,
-  };
+    [top, height],
+  );
+  return { items, total: count * height, scrollTo };
+}
+
+function useRange(count: number, height: number, top: number): { first: number; last: number } {
+  const look = useCallback(
+    () => rowsOnScreen({ count, height, from: scrollY - top, to: scrollY - top + innerHeight }),
+    [count, height, top],
+  );
+  const [range, setRange] = useState(look);
+  useEffect(() => {
+    const update = (): void => {
+      const next = look();
+      // Rows beyond the edges are drawn already: there is time to draw the next ones without holding up the scrolling.
+      startTransition(() =>
+        setRange((now) => (now.first === next.first && now.last === next.last ? now : next)),
+      );
+    };
+    update();
+    addEventListener('scroll', update, { passive: true });
+    addEventListener('resize', update);
+    return () => {
+      removeEventListener('scroll', update);
+      removeEventListener('resize', update);
+    };
+  }, [look]);
+  // The rows may have become fewer since one scrolled.
+  return { first: Math.min(range.first, Math.max(0, count - 1)), last: Math.min(range.last, count - 1) };
 }
 
 /** How far below the top of the page an element is. What is above it may grow and shrink. */

@@ -45,11 +45,11 @@ export function useTimeWindow({
   readonly looking: Pick<Looking, 'zoom' | 'setZoom'>;
   readonly width: number;
 }): TimeView {
-  const last = Math.max(endsAt ?? now, startsAt + shortestWholeMs);
-  const whole = useMemo(
-    () => ({ from: startsAt, to: last + (last - startsAt) * roomAtEnd }),
-    [startsAt, last],
-  );
+  const last = endsAt ?? steady(now, startsAt);
+  const whole = useMemo(() => {
+    const length = Math.max(last - startsAt, shortestWholeMs);
+    return { from: startsAt, to: startsAt + length * (1 + roomAtEnd) };
+  }, [startsAt, last]);
   const window = useMemo(() => {
     const asked = windowOfText(zoom, startsAt);
     return asked ? moved(asked, 0, whole) : whole;
@@ -84,4 +84,14 @@ export function useTimeWindow({
       return true;
     },
   };
+}
+
+/**
+ * The present, rounded up to about a hundredth of what has passed: a picture of an hour that moved every second by less than anybody
+ * sees would be drawn anew every second.
+ */
+function steady(now: number, startsAt: number): number {
+  const passed = Math.max(now - startsAt, 1);
+  const step = Math.max(1_000, 2 ** Math.floor(Math.log2(passed / 100)));
+  return startsAt + Math.ceil(passed / step) * step;
 }
