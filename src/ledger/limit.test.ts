@@ -59,6 +59,19 @@ describe('a message whose turn meets a usage limit', () => {
     expect([scene.row(id).state, scene.row(next).state]).toEqual(['running', 'queued']);
   });
 
+  it('keeps its clock where the agent never got it again, and what it began before goes on', async () => {
+    const scene = new Scene();
+    const session = await scene.session();
+    const { id, native } = await scene.running(session, { timeoutMs: 10_000 });
+    await scene.launch(session, native);
+    await scene.fails(session, native, { kind: 'capacity', resetsAt: scene.now });
+    scene.wait(minute);
+    const again = await scene.lane(session);
+    await scene.sendFails(again!.id);
+    expect(scene.row(id)).toMatchObject({ state: 'queued', waiting: { for: 'lane' } });
+    expect(scene.row(id).deadlineAt).not.toBeNull();
+  });
+
   it('has a clock that stands still: the deadline moves by as long as it waited', async () => {
     const scene = new Scene();
     const session = await scene.session();

@@ -2,7 +2,7 @@ import type { FreshIds, TurnId } from '../base/ids.ts';
 import { callBehind } from './admission.ts';
 import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
-import type { Execution, Failure } from './execution.ts';
+import type { Execution, Failure, Waiting } from './execution.ts';
 import { isSettled } from './execution.ts';
 import { giveBackHanded, giveUp, waive } from './hand-over.ts';
 import type { Asking } from './questions.ts';
@@ -85,7 +85,12 @@ function* returnMessage(
       steerId: null,
     },
   });
-  draft.patch(message.id, { state: 'queued', startedAt: null, deadlineAt: null });
+  // Its clock begins with its next turn. Where it had begun before, and something of it goes on, that clock is all that would end
+  // an agent that hangs over it: it stands still as of any other message that waits for its lane.
+  const isAgain = message.open > 0 && message.deadlineAt !== null;
+  const waiting: Waiting | null = isAgain ? { for: 'lane', since: draft.now } : null;
+  const clock = isAgain ? { waiting } : { startedAt: null, deadlineAt: null };
+  draft.patch(message.id, { state: 'queued', ...clock });
   draft.event('execution.requeued', message, { code: command.error.code, message: command.error.message });
 }
 

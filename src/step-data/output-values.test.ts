@@ -38,6 +38,18 @@ describe('what a step left behind', () => {
     });
   });
 
+  it('that is too much leaves no copy of a file behind', async () => {
+    writeFileSync(join(cwd, 'report.md'), '# done');
+    const outputs = {
+      report: { from: 'file', path: 'report.md' },
+      said: { from: 'answer', schema: null },
+    } as const;
+    const kept: string[] = [];
+    const keep: LeftBehind['keep'] = async (name) => `${kept.push(name)}`;
+    const found = await look(outputs, { answer: 'x'.repeat(1_000_001), keep });
+    expect([found.ok, kept]).toEqual([false, []]);
+  });
+
   it('that is missing or does not fit is told all at once', async () => {
     writeFileSync(join(cwd, 'data.json'), '{\n  "n": 1,\n}');
     writeFileSync(join(cwd, 'other.json'), '{"n": "1"}');

@@ -20,10 +20,12 @@ export async function outputValues(left: LeftBehind): Promise<OutputValues> {
     else values[name] = found.value;
   }
   if (mistakes.length > 0) return { ok: false, mistakes };
-  // A copy is never made again: what is refused, and mended, must not have left one.
-  for (const [name, file] of files) values[name] = await left.keep(name, file);
+  // A copy is never made again: what is refused, and mended, must not have left one. The paths of copies are short, and not counted.
   const length = JSON.stringify(values).length;
-  if (length <= longestValues) return { ok: true, values };
+  if (length <= longestValues) {
+    for (const [name, file] of files) values[name] = await left.keep(name, file);
+    return { ok: true, values };
+  }
   const mistake = `All outputs together have ${length} characters of JSON, and at most ${longestValues} are kept: leave a file behind instead.`;
   return { ok: false, mistakes: [mistake] };
 }
