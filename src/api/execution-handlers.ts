@@ -43,8 +43,7 @@ export function executionHandlers({ ports }: HandlerContext): HandlersOf<Names> 
     },
     answerExecution: async ({ parameter, body, call }) => {
       const id = await find(ports.ids, 'execution', parameter);
-      valueOf(await executions.answer(id, body, call));
-      return read(id);
+      return read(valueOf(await executions.answer(id, body, call)));
     },
     detachExecution: async ({ parameter, body, call }) => {
       const id = await find(ids, 'execution', parameter);

@@ -164,8 +164,8 @@ export interface ExecutionCommands {
   heartbeat(id: ExecutionId, call: Call): Promise<Answer<HeartbeatAnswer>>;
   /** Resolves when all is joined, or when what survives is held as `unkillable`. */
   cancel(id: ExecutionId, request: CancelBody, call: Call): Promise<Answer<void>>;
-  /** A person's answer to what it, or the only thing below it, waits for. */
-  answer(id: ExecutionId, body: AnswerBody, call: Call): Promise<Answer<void>>;
+  /** A person's answer to what it, or the only thing below it, waits for. Answers which of them it was. */
+  answer(id: ExecutionId, body: AnswerBody, call: Call): Promise<Answer<ExecutionId>>;
   detach(id: ExecutionId, reason: string | undefined, call: Call): Promise<Answer<void>>;
 }
 

@@ -17,31 +17,36 @@ type Asking = Execution & { readonly waiting: Waiting };
 
 /**
  * A person's answer to what an execution waits for: a choice of its question, or a text where none are offered; `resume`
- * or `giveUp` for a usage limit or a sign-in. Given for something above it, it is for the only one below that asks.
+ * or `giveUp` for a usage limit or a sign-in. Given for something above it, it is for the only one below that asks. Answers
+ * what it was for.
  */
 export async function answerExecution(
   context: ApplicationContext,
   id: ExecutionId,
   body: AnswerBody,
   call: Call,
-): Promise<Answer<void>> {
+): Promise<Answer<ExecutionId>> {
   const given = body.choice ?? body.text ?? '';
   const limited = await limitedSession(context, id);
-  if (limited !== undefined) return decide(context, limited, given, call);
+  if (limited !== undefined) return of(id, await decide(context, limited, given, call));
   const found = await findAsking(context, id);
   if (!found.ok) return found;
-  const { runsIn, waiting } = found.value;
-  if (isQuestion(found.value)) return answerQuestion(context, found.value, body, given);
+  const { id: asking, runsIn, waiting } = found.value;
+  if (isQuestion(found.value)) return of(asking, await answerQuestion(context, found.value, body, given));
   if (runsIn === null) return notAsked(id);
-  if (waitsForLimit(waiting)) return decide(context, runsIn, given, call);
+  if (waitsForLimit(waiting)) return of(asking, await decide(context, runsIn, given, call));
   const { questionId, choices = [] } = waiting;
   if (questionId === undefined) return notAsked(id);
   if (body.questionId !== undefined && body.questionId !== questionId)
     return otherQuestion(found.value, waiting);
   if (choices.length > 0 && !choices.includes(given)) return notOffered(given, choices);
-  if (await context.sessions.of(runsIn).answer(questionId, given)) return { ok: true, value: undefined };
-  const message = `The question of ${found.value.id} is not open any more.`;
+  if (await context.sessions.of(runsIn).answer(questionId, given)) return { ok: true, value: asking };
+  const message = `The question of ${asking} is not open any more.`;
   return { ok: false, code: 'ILLEGAL_STATE', message, data: { state: found.value.state } };
+}
+
+function of(id: ExecutionId, done: Answer<void>): Answer<ExecutionId> {
+  return done.ok ? { ok: true, value: id } : done;
 }
 
 /** What a step of a workflow asks is answered in the ledger: no agent waits for it. */

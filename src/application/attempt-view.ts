@@ -3,7 +3,8 @@ import type { Json } from '../base/json.ts';
 import { defaultMessages, type StepAttemptQuery, type StepAttemptView } from '../contract/step-attempt.ts';
 import type { Execution } from '../ledger/execution.ts';
 import type { Graph, GraphStep } from '../ledger/graph.ts';
-import { lengthOf, placeOf } from '../ledger/plan.ts';
+import { checkOf, checkOfMessage } from '../ledger/gate.ts';
+import { lengthOf, placeOf, plannedAt } from '../ledger/plan.ts';
 import type { Asking } from '../ledger/questions.ts';
 import { ask } from '../ledger/questions.ts';
 import type { Run } from '../ledger/session.ts';
@@ -77,6 +78,7 @@ function* foundAttempt(id: ExecutionId): Asking<FoundAttempt | undefined> {
   return { row, place, step, graph, outputs: yield* leftByAttempt(row, step), run };
 }
 
+type ShownMessage = NonNullable<StepAttemptView['messages']>[number];
 type Messages = Pick<StepAttemptView, 'messages' | 'messagesCount' | 'nextCursor'>;
 
 async function messagesOf(
@@ -109,11 +111,30 @@ export function placesWithin<T extends Pick<Execution, 'runIndex'>>(
   return { messages: rows.filter(({ runIndex }) => runIndex === past).slice(-most), next: past + 1 };
 }
 
-function* sentMessages({ run, messages }: RunWithMessages): Asking<NonNullable<Messages['messages']>> {
-  const shown: NonNullable<Messages['messages']> = [];
+/** What the message has to pass, and what came of it; undefined where nothing is asked of it. */
+function* gateOf(run: Run, message: Execution): Asking<ShownMessage['gate']> {
+  const planned = plannedAt(run, message.runIndex ?? 0);
+  const says = planned && checkOf(planned);
+  if (typeof says !== 'string') return undefined;
+  const check = yield* checkOfMessage(message);
+  return {
+    says: cutTo(says, longestAnswer),
+    ...present({
+      executionId: check?.id,
+      state: check?.state,
+      startedAt: at(check?.startedAt ?? null),
+      endedAt: at(check?.endedAt ?? null),
+      error: check?.error && { ...check.error, message: cutTo(check.error.message, longestAnswer) },
+    }),
+  };
+}
+
+function* sentMessages({ run, messages }: RunWithMessages): Asking<ShownMessage[]> {
+  const shown: ShownMessage[] = [];
   for (const row of messages) {
     const text = yield* ask('sentText', row.id);
     const index = row.runIndex ?? 0;
+    const gate = yield* gateOf(run, row);
     shown.push({
       index,
       executionId: row.id,
@@ -122,6 +143,7 @@ function* sentMessages({ run, messages }: RunWithMessages): Asking<NonNullable<M
       closed: row.closed,
       ...present({
         row: placeOf(run, index).row,
+        gate,
         text: text === undefined ? null : cutTo(text, longestText),
         result: row.result === null ? null : cutTo(row.result, longestAnswer),
         error: row.error,

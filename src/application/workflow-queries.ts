@@ -46,6 +46,9 @@ export function createWorkflowQueries(context: ApplicationContext): WorkflowQuer
   };
 }
 
+/** So many steps are named where one is missing. */
+const mostNames = 20;
+
 /** Which steps are meant. Throws `INVALID_INPUT` for a cursor that there is none, `NOT_FOUND` for a step. */
 async function stepPage(
   { store }: ApplicationContext,
@@ -64,11 +67,11 @@ async function stepPage(
     steps.map(({ plan }) => plan.name),
   );
   const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
-  throw new StemmaError('NOT_FOUND', `The workflow ${id} has no step "${step}".${hint}`, {
-    id,
-    step,
-    nearest,
-  });
+  const names = steps.map(({ plan }) => plan.name);
+  const more = names.length > mostNames ? ` and ${names.length - mostNames} more` : '';
+  const message = `The workflow ${id} has no step "${step}".${hint} It has: ${names.slice(0, mostNames).join(', ')}${more}.`;
+  const within = steps.filter(({ plan }) => plan.does.type === 'workflow').map(({ plan }) => plan.name);
+  throw new StemmaError('NOT_FOUND', message, { id, step, nearest, within: within.slice(0, mostNames) });
 }
 
 /** Nothing has run of a workflow that there is; of one that there is not, whoever asks mistyped its name. */

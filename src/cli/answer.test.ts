@@ -14,7 +14,10 @@ const question: Waiting = { for: 'input', since: instant, text: 'Delete it?', ch
 it('gives the answer, and says a refusal of the server', async () => {
   bench.server.routes[`POST /executions/${exe}/answer`] = ({ choice }) =>
     choice === 'yes' ? { body: execution() } : problem('INVALID_INPUT', '"maybe" is not one of the answers');
-  expect(await bench.stemma('answer', exe, 'yes')).toMatchObject({ code: 0, out: `${exe}: answered yes\n` });
+  expect(await bench.stemma('answer', exe, 'yes')).toMatchObject({
+    code: 0,
+    out: `${exe} Hello.: answered yes\n`,
+  });
   const refused = await bench.stemma('answer', exe, 'maybe');
   expect(refused).toMatchObject({ code: 2, out: '' });
   expect(refused.err).toContain('not one of the answers');

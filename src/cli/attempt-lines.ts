@@ -75,8 +75,24 @@ export function stepLines(
     ]);
   below.push(...outputLines(step));
   if (step.outputs === undefined && result !== undefined && result.trim() !== '')
-    below.push(detail(`result: ${clip(plainLine(result), shownValue)}`));
+    below.push(...resultLines(type, result));
   return [head, ...below];
+}
+
+/** What a workflow made of its steps is a line for each of them; of everything else the beginning is enough. */
+function resultLines(type: WorkflowStep['type'], result: string): Line[] {
+  if (type !== 'workflow') return [detail(`result: ${clip(plainLine(result), shownValue)}`)];
+  return [detail('result:'), ...firstLines(result).map((line) => detail(`  ${line}`))];
+}
+
+/** How many lines of an error, or of the result of a workflow, stand beside its step. */
+const linesBeside = 8;
+
+function firstLines(text: string): string[] {
+  const lines = plainBlock(text).trim().split('\n');
+  const shown = lines.slice(0, linesBeside).map((line) => clip(line, shownValue));
+  const more = lines.length - shown.length;
+  return more > 0 ? [...shown, `… ${more} more ${more === 1 ? 'line' : 'lines'}: --step shows all`] : shown;
 }
 
 function detail(text: string): Line {
@@ -91,9 +107,8 @@ function attemptLine(attempt: WorkflowStep['attempts'][number], now: number): Li
     ...(sessionId === undefined ? [] : [sessionId]),
     executionId,
   ];
-  const why =
-    error === undefined ? [] : [[span(`      ${plainLine(`${error.code}: ${error.message}`)}`, 'bad')]];
-  return [detail(parts.join(' · ')), ...why] as Line[];
+  const lines = error === undefined ? [] : firstLines(`${error.code}: ${error.message}`);
+  return [detail(parts.join(' · ')), ...lines.map((line): Line => [span(`      ${line}`, 'bad')])];
 }
 
 function outputLines({
@@ -153,7 +168,21 @@ function messageLines(message: Message, count: number, now: number, columns: num
     ...(error ? [[span(`    ${plainLine(`${error.code}: ${error.message}`)}`, 'bad')] as Line] : []),
     ...(result === undefined ? [] : indented(result, '    < ', columns)),
     ...(resultCut ? [detail('… its record has all of it')] : []),
+    ...gateLines(message, now, columns),
   ];
+}
+
+/** What has to hold before the next message is sent, and whether it did. */
+function gateLines({ gate, state }: Message, now: number, columns: number): Line[] {
+  if (!gate) return [];
+  const isToCome = state === 'queued' || state === 'running' || state === 'succeeded';
+  const open = isToCome ? 'looked at when all below the message is closed' : 'not looked at';
+  const words = gate.state === undefined ? open : gate.state === 'succeeded' ? 'passed' : gate.state;
+  const line: Line = [
+    span(`    gate ${[words, ...tookAndUsed(gate, now)].join(' · ')}`, gate.error ? 'bad' : 'plain'),
+    span(`: ${clip(plainLine(gate.says), shownValue)}`, 'dim'),
+  ];
+  return [line, ...(gate.error ? indented(gate.error.message, '      ', columns) : [])];
 }
 
 function outputBlock(view: StepAttemptView, columns: number): Line[] {

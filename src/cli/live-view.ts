@@ -28,6 +28,8 @@ export interface End {
 export interface LiveOptions {
   readonly signal: AbortSignal;
   readonly goesOn: boolean;
+  /** What was known before: it is not told again, line by line. */
+  readonly known?: Snapshot;
   /** Whether a terminal also shows what was answered. */
   readonly results?: boolean;
 }
@@ -42,7 +44,7 @@ export async function showLive(
   target: Target,
   options: LiveOptions,
 ): Promise<End> {
-  const view = viewFor(context, options.results === true);
+  const view = viewFor(context, options);
   try {
     const last = await follow(client, target, options.signal, {
       onSnapshot: (snapshot) => view.show(snapshot),
@@ -97,11 +99,11 @@ interface View {
   close(): void;
 }
 
-function viewFor(context: CliContext, results: boolean): View {
-  if (context.isJson) return documentView(context);
+function viewFor(context: CliContext, { results = false, known }: LiveOptions): View {
+  if (context.isJson) return documentView(context, known);
   return context.deps.stdout.isTty && context.deps.env['TERM'] !== 'dumb'
     ? screenView(context, results)
-    : logView(context);
+    : logView(context, known);
 }
 
 function endOf({ run, trees }: Snapshot): End {
@@ -163,10 +165,10 @@ function screenView(context: CliContext, results: boolean): View {
   };
 }
 
-function logView(context: CliContext): View {
+function logView(context: CliContext, known: Snapshot | undefined): View {
   const { clock } = context.deps;
   const since = clock.now();
-  let before: Snapshot | undefined;
+  let before = known;
   return {
     show(snapshot) {
       for (const tree of snapshot.trees) {
@@ -181,8 +183,8 @@ function logView(context: CliContext): View {
   };
 }
 
-function documentView(context: CliContext): View {
-  let before: Snapshot | undefined;
+function documentView(context: CliContext, known: Snapshot | undefined): View {
+  let before = known;
   return {
     show(snapshot) {
       if (snapshot.run && JSON.stringify(snapshot.run) !== JSON.stringify(before?.run)) {

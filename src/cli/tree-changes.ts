@@ -132,7 +132,8 @@ function allNodes(node: TreeNode): [string, TreeNode][] {
 // What makes a new line: times and counts alone do not.
 function executionPrint({ state, waiting, closed, parentId, outcome }: Execution): string {
   const rootEnd = parentId === null && closed ? `closed ${outcome}` : '';
-  return `${state} ${waiting?.for ?? ''} ${waiting?.text ?? ''} ${rootEnd}`;
+  // What was told as open, since something below it was, is told once more when that has ended.
+  return `${state} ${closed ? 'closed' : ''} ${waiting?.for ?? ''} ${waiting?.text ?? ''} ${rootEnd}`;
 }
 
 function noticePrint({ state, attempt }: Notice): string {
@@ -146,6 +147,6 @@ function byLastChange(left: Execution, right: Execution): number {
   return Number(left.parentId === null && left.closed) - Number(right.parentId === null && right.closed);
 }
 
-function lastChange({ closedAt, endedAt, startedAt, createdAt, parentId }: Execution): string {
-  return (parentId === null ? closedAt : undefined) ?? endedAt ?? startedAt ?? createdAt;
+function lastChange({ closedAt, endedAt, startedAt, createdAt }: Execution): string {
+  return closedAt ?? endedAt ?? startedAt ?? createdAt;
 }

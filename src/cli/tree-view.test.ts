@@ -361,6 +361,31 @@ describe('a tree that is higher than the screen', () => {
   });
 });
 
+describe('a check', () => {
+  it('is called so, which a step of a workflow that is called "check" is not', () => {
+    const check = execution('c', { kind: 'step', name: 'check', key: 'check:run_1/0' });
+    const step = execution('s', { kind: 'step', name: 'check', key: 'step:check' });
+    expect(text(view([message, check, step]))).toMatchObject([
+      '● message Run the checks · running 10s',
+      '├─ ● check · running 10s',
+      '└─ ● step check · running 10s',
+    ]);
+  });
+
+  it('of a message leaves the message open, which has its tick when that is closed', () => {
+    const root = execution('w', { kind: 'workflow', name: 'w', parentId: null });
+    const sent = execution('m1', { kind: 'message', name: 'Write.', parentId: 'exe_w', rootId: 'exe_w' });
+    const open = { ...sent, state: 'succeeded', endedAt: at(2), open: 1 } as const;
+    const closed = { ...open, open: 0, closed: true, closedAt: at(3) };
+    const log = (before: TreeView, after: TreeView): string[] =>
+      changeLines(before, after, { now: start + 3_000, since: start }).map((line) => printLine(line, plain));
+    expect(log(view([root, open]), view([root, closed]))).toEqual([
+      '  +3.0s  ✓ message Write. · succeeded 2.0s',
+    ]);
+    expect(log(view([root, closed]), view([root, closed]))).toEqual([]);
+  });
+});
+
 describe('the tree as a log', () => {
   const log = (before: TreeView | undefined, after: TreeView): string[] =>
     changeLines(before, after, { now: start + 10_000, since: start }).map((line) => printLine(line, plain));

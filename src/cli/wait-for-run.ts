@@ -16,6 +16,7 @@ export async function waitForRun(
   const target = { kind: 'run', id } as const;
   let latest = await readSnapshot(client, target, undefined, signal);
   if (latest.isEnded || timeoutMs === 0) return answerOf(latest);
+  options.onStillOpen?.(answerOf(latest));
   const tooLate = new AbortController();
   const cancelTimer =
     timeoutMs === undefined
@@ -25,6 +26,7 @@ export async function waitForRun(
     await follow(client, target, AbortSignal.any([signal, tooLate.signal]), {
       onSnapshot(snapshot) {
         latest = snapshot;
+        if (!snapshot.isEnded) options.onStillOpen?.(answerOf(snapshot));
       },
       ...(options.onGone ? { onGone: options.onGone } : {}),
     });

@@ -164,7 +164,8 @@ const advice: Readonly<Record<string, (id: string) => string>> = {
   unkillable: () => 'a process survived SIGKILL: end it by hand',
 };
 
-function adviceFor(holding: Holding): string {
+/** What one can do about it. */
+export function adviceFor(holding: Holding): string {
   const { executionId, noticeId } = holding;
   const why = heldBy(holding);
   // What waits is answered by its execution, also where it is a result that cannot be delivered.

@@ -296,7 +296,10 @@ it('a question is found and answered by way of its run', async () => {
   expect((await stemma('answer', id)).err).toContain('has begun nothing yet');
   const run = edge.ledger.runs.get(id);
   if (run) edge.ledger.runs.set(id, { ...run, currentId: root.id });
-  expect(await stemma('answer', id, 'yes')).toMatchObject({ code: 0, out: `${root.id}: answered yes\n` });
+  expect(await stemma('answer', id, 'yes')).toMatchObject({
+    code: 0,
+    out: `${root.id} workflow nightly: answered yes\n`,
+  });
   expect(edge.ledger.calls.map(({ body }) => body)).toEqual(['yes']);
 });
 

@@ -6,6 +6,8 @@ import type { StemmaClient } from './stemma-client.ts';
 
 /** One call asks for at most this, in milliseconds: proxies and NATs drop connections that are silent for longer. */
 const oneCallMs = defaultWaitMs;
+/** Whoever hears what still holds it is told of news this soon; milliseconds. */
+const newsMs = 5_000;
 /** A server that answers "not closed" sooner than asked is not asked again at once; milliseconds. */
 const shortestCallMs = 250;
 
@@ -15,7 +17,7 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
   /** The server does not answer, and is asked again; heard once for each time that it is gone. */
   readonly onGone?: () => void;
-  /** Hears what still holds it, each time one call's time was up. */
+  /** Hears what still holds it: at once, then every few seconds. */
   readonly onStillOpen?: (answer: WaitAnswer) => void;
 }
 
@@ -33,9 +35,10 @@ export async function waitUntilClosed(
   const deadline = clock.monotonic() + (options.timeoutMs ?? Number.POSITIVE_INFINITY);
   const patience = new Patience(clock);
   let isGone = false;
+  let callMs = options.onStillOpen ? 0 : oneCallMs;
   for (;;) {
     const began = clock.monotonic();
-    const timeoutMs = Math.round(Math.max(0, Math.min(oneCallMs, deadline - began)));
+    const timeoutMs = Math.round(Math.max(0, Math.min(callMs, deadline - began)));
     const answer = await client
       .call('waitExecution', { id, query: { timeoutMs }, signal })
       .catch(async (thrown) => {
@@ -49,6 +52,7 @@ export async function waitUntilClosed(
     isGone = false;
     if (answer.closed || clock.monotonic() >= deadline) return answer;
     options.onStillOpen?.(answer);
+    callMs = options.onStillOpen ? newsMs : oneCallMs;
     const shortMs = Math.min(shortestCallMs, timeoutMs) - (clock.monotonic() - began);
     if (shortMs > 0) await pauseOrThrow(clock, shortMs, signal);
   }

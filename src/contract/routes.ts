@@ -90,7 +90,8 @@ const executionRoutes = {
   answerExecution: {
     ...post,
     path: at('/executions/:id/answer'),
-    summary: 'Answer what it asks, or the only question below it; resume or give up what waits for a limit',
+    summary:
+      'Answer what it asks, or the only question below it, which is answered; resume or give up what waits for a limit',
     body: requests.answerBody,
     answer: execution,
   },

@@ -27,6 +27,17 @@ export const stepAttempt = z
   })
   .meta({ id: 'StepAttempt', description: 'One try of a step: an execution below that of the workflow.' });
 
+const attemptGate = z
+  .object({
+    says: z.string().meta({ description: 'Its command, or the outputs that it asks for.' }),
+    executionId: z.string().optional(),
+    state: executionState.optional().meta({ description: 'Absent before it was looked at.' }),
+    startedAt: instant.optional(),
+    endedAt: instant.optional(),
+    error: failure.optional().meta({ description: 'What it refused, and why.' }),
+  })
+  .meta({ id: 'AttemptGate', description: 'What has to hold before the next message is sent.' });
+
 const attemptMessage = z
   .object({
     index: z.number(),
@@ -46,6 +57,7 @@ const attemptMessage = z
       .optional()
       .meta({ description: 'This is its beginning; the record has all of it.' }),
     error: failure.optional(),
+    gate: attemptGate.optional(),
     usage: usage.optional(),
     startedAt: instant.optional(),
     endedAt: instant.optional(),

@@ -94,10 +94,20 @@ function endOf({ state, closed, outcome }: Shown): Execution['state'] {
   return state === 'lost' && outcome === 'failed' ? 'lost' : outcome;
 }
 
+/** Whether it is the check of a message, which is no step of a workflow; one of those may have its name. */
+function isCheck({ kind, name, key = 'check:' }: Pick<Execution, 'kind' | 'name' | 'key'>): boolean {
+  return kind === 'step' && name === 'check' && key.startsWith('check:');
+}
+
 /** `message Run the checks`, `agent tests (attempt 2)`; `continuation` alone where the name says no more. */
-export function titleOf(execution: Pick<Execution, 'kind' | 'name' | 'attempt'>, isRetried = false): string {
-  const name = plainLine(execution.name);
-  const title = name === '' || name === execution.kind ? execution.kind : `${execution.kind} ${name}`;
+export function titleOf(
+  execution: Pick<Execution, 'kind' | 'name' | 'attempt' | 'key'>,
+  isRetried = false,
+): string {
+  const isOfMessage = isCheck(execution);
+  const kind = isOfMessage ? 'check' : execution.kind;
+  const name = isOfMessage ? '' : plainLine(execution.name);
+  const title = name === '' || name === kind ? kind : `${kind} ${name}`;
   return execution.attempt > 1 || isRetried ? `${title} (attempt ${execution.attempt})` : title;
 }
 

@@ -10,13 +10,26 @@ import type { Scene } from './scene.ts';
 
 /** A command line of the product; what it printed, and its exit code. */
 function stemma(s: Scene, ...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+  return begun(s, ...argv).ended;
+}
+
+/** The same while it runs: `err` is what it has said so far. */
+function begun(s: Scene, ...argv: string[]) {
   const { url, token } = s.client.connection;
   const env = { ...process.env, STEMMA_URL: url, STEMMA_TOKEN: token };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [builtProgram(), ...argv], { env, cwd: s.directory }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
+  let said = '';
+  const ended = new Promise<{ code: number; out: string; err: string }>((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [builtProgram(), ...argv],
+      { env, cwd: s.directory },
+      (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
     );
+    child.stderr?.on('data', (part: string) => {
+      said += part;
+    });
   });
+  return { ended, err: () => said };
 }
 
 const care = {
@@ -46,6 +59,91 @@ const care = {
 /** What people are shown of a workflow that they ran, over HTTP and in the command line. */
 export function workflowShownCases({ scenario }: Scenarios): void {
   describe.concurrent('a workflow that was run', () => {
+    scenario(
+      'shows a gate, goes into groups, tells of a question, and of what goes on only what is new',
+      async (s) => {
+        s.bench.writeWorkflow('shown-gate', {
+          agent: 'worker',
+          groups: { eu: { city: 'Rome' }, us: { city: 'Austin' } },
+          steps: {
+            write: {
+              messages: [
+                'Pay a little.',
+                {
+                  validate:
+                    'test -e "mended-$GROUP_CITY" || { touch "mended-$GROUP_CITY"; echo not yet; exit 1; }',
+                  repairs: 1,
+                },
+                'Pay more.',
+              ],
+            },
+            ask: { needs: ['write'], question: 'How much?' },
+            end: { needs: ['ask'], run: ['sh', '-c', 'echo one; echo two; test -e done'] },
+          },
+        });
+        const started = await stemma(
+          s,
+          'workflow',
+          'run',
+          'shown-gate',
+          '--group',
+          'eu',
+          '--cwd',
+          s.directory,
+          '--json',
+        );
+        const { runId } = JSON.parse(started.out) as { runId: string };
+        const waiting = begun(s, 'wait', runId);
+        await s.runThat('it asks', runId, ({ workflow }) => workflow?.counts.ended === 1);
+        const asked = await s.until('the question is there', async () => {
+          const shown = await stemma(s, 'answer', runId);
+          return shown.code === 8 ? shown : undefined;
+        });
+        expect(asked.out).toMatch(
+          /ask waits for input: How much\?\n {2}answer: any text: stemma answer exe_/,
+        );
+        await s.until('whoever waits is told', () => waiting.err().includes('stemma answer'));
+        const { out } = await stemma(s, 'answer', runId, 'A lot.');
+        expect(out).toMatch(/^exe_\w+ ask: answered A lot\.\n$/);
+        const waited = await waiting.ended;
+        expect([waited.code, waited.out]).toEqual([1, 'failed (STEP_FAILED)\n']);
+        expect(waited.err).toMatch(
+          /^waits for: ask \(waiting .* for input: How much\?\)\n {4}-> stemma answer exe_/,
+        );
+        expect(waited.err.match(/waits for/g)).toHaveLength(1);
+
+        const write = (await stemma(s, 'workflow', 'show', runId, '--step', 'write')).out;
+        expect(write).toMatch(
+          /Message 1 of 2: succeeded[^]*gate failed[^]*not yet[^]*attempt 2: succeeded[^]*gate passed/,
+        );
+        const whole = (await stemma(s, 'workflow', 'show', runId)).out;
+        expect(whole).toMatch(/SCRIPT_FAILED: exit code 1: one\n {6}two\n/);
+
+        const went = await stemma(s, 'resume', runId, '-f');
+        expect(went.out).toMatch(/step end .*failed/);
+        expect(went.out).not.toMatch(/message Pay|How much/);
+        const took = / after (\S+)\n$/.exec(went.out)?.[1] ?? 'none';
+        expect((await stemma(s, 'workflow', 'runs', 'shown-gate')).out).toMatch(new RegExp(` ${took}\\n`));
+      },
+    );
+
+    scenario('is gone into by the names of its groups and of the steps in them', async (s) => {
+      const steps = { one: { run: 'echo "in $GROUP_CITY"' } };
+      s.bench.writeWorkflow('shown-groups', {
+        groups: { eu: { city: 'Rome' }, us: { city: 'Austin' } },
+        steps,
+      });
+      const live = await stemma(s, 'workflow', 'run', 'shown-groups', '--wait');
+      expect(live.code).toBe(0);
+      const runId = /run (run_\w+): succeeded/.exec(live.out)?.[1] ?? '';
+      const show = (step: string) => stemma(s, 'workflow', 'show', runId, '--step', step);
+      expect((await show('us/one')).out).toContain('in Austin');
+      const missing = await show('one');
+      expect(missing.code).toBe(3);
+      expect(missing.err).toMatch(/no step "one"\..* It has: eu, us\. .*--step eu\/NAME/);
+      expect((await show('eu/one/more')).err).toContain('is a script and has no steps of its own');
+    });
+
     scenario('shows each step with its attempts, prompts, outputs and cost', async (s) => {
       s.bench.writeWorkflow('shown-inner', { steps: { one: { agent: 'worker', prompt: 'Pay a little.' } } });
       s.bench.writeWorkflow('shown', { agent: 'worker', ...care });

@@ -179,7 +179,10 @@ function executionCommands(
       ledger.settle(id, 'cancelled');
       return done('cancel', call, body);
     },
-    answer: (_id, body, call) => done('answer', call, body.choice ?? body.text),
+    answer: async (id, body, call) => {
+      await done('answer', call, body.choice ?? body.text);
+      return { ok: true, value: id };
+    },
     detach: (_id, reason, call) => done('detach', call, reason),
   };
 }

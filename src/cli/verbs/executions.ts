@@ -2,12 +2,13 @@ import { Option } from 'commander';
 import { StemmaError } from '../../base/errors.ts';
 import type { StemmaClient } from '../../client/stemma-client.ts';
 import { waitUntilClosed } from '../../client/wait.ts';
-import type { Execution, Holding } from '../../contract/execution.ts';
+import type { Execution, Holding, WaitAnswer } from '../../contract/execution.ts';
+import { Awaited, heldLines } from '../awaited.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes, exitOfOutcome, exitOfStillOpen, Interrupted } from '../exit.ts';
 import { sayGoesOn, sayGone } from '../live-view.ts';
 import { plainLine } from '../../words/text.ts';
-import { holdingWords } from '../../words/tree-words.ts';
+import { shortId } from '../../words/tree-words.ts';
 import {
   defined,
   durationArgument,
@@ -63,7 +64,9 @@ async function wait(context: CliContext, args: readonly unknown[], options: Opti
   const client = await context.connect();
   try {
     return await context.interruptible(async (signal) => {
-      const limits = { timeoutMs, signal, onGone: () => sayGone(context) };
+      const awaited = new Awaited(context);
+      const onStillOpen = ({ holding }: WaitAnswer): void => awaited.tell(holding);
+      const limits = { timeoutMs, signal, onGone: () => sayGone(context), onStillOpen };
       const wait = id.startsWith('run_') ? waitForRun : waitUntilClosed;
       const { closed, outcome, outcomeCode, holding } = await wait(client, id, limits);
       // The id as the server knows it; the caller may have given its beginning.
@@ -83,7 +86,7 @@ async function wait(context: CliContext, args: readonly unknown[], options: Opti
 
 function sayStillOpen(context: CliContext, id: string, holding: readonly Holding[]): void {
   context.talk(`${id} is still open; it waits for:`);
-  for (const held of holding) context.talk(`- ${holdingWords(held, new Map(), context.deps.clock.now())}`);
+  for (const line of holding.flatMap((held) => heldLines(context, held))) context.talk(line);
 }
 
 async function cancel(context: CliContext, args: readonly unknown[], options: Options): Promise<number> {
@@ -130,7 +133,10 @@ async function answer(context: CliContext, args: readonly unknown[]): Promise<nu
   if (given === undefined) return showQuestions(context, client, id);
   const execution = await client.call('answerExecution', { id, body: { choice: given } });
   if (context.isJson) context.document(execution);
-  else context.data(`${execution.id}: answered ${plainLine(given)}`);
+  else {
+    const name = plainLine(execution.name);
+    context.data(`${execution.id}${name === '' ? '' : ` ${name}`}: answered ${plainLine(given)}`);
+  }
   return exitCodes.ok;
 }
 
@@ -157,7 +163,8 @@ function showAll(context: CliContext, asking: readonly Execution[], held: readon
   for (const { id, name, waiting } of asking) {
     const choices = waiting?.for === 'input' ? waiting.choices : limitChoices;
     context.data(`${id} ${plainLine(name)} waits for ${waiting?.for}: ${plainLine(waiting?.text ?? '')}`);
-    if (choices) context.data(`  answers: ${choices.map(plainLine).join(', ')}`);
+    if (choices?.length) context.data(`  answers: ${choices.map(plainLine).join(', ')}`);
+    else context.data(`  answer: any text: stemma answer ${shortId(id)} "…"`);
   }
   for (const { executionId, name = '', evidence } of held)
     context.data(

@@ -3,6 +3,7 @@ import type { StemmaClient } from '../../client/stemma-client.ts';
 import type { Run } from '../../contract/run.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
+import { readSnapshot, type Snapshot } from '../follow.ts';
 import { reportEnd, showLive } from '../live-view.ts';
 import { sayStepsOf, stepsAgain } from '../steps-again.ts';
 import { plainLine } from '../../words/text.ts';
@@ -38,10 +39,10 @@ async function rerun(context: CliContext, args: readonly unknown[], options: Opt
   const only = options['only'] === true ? { only: true } : {};
   const client = await context.connect();
   const id = requiredText(args[0], 'run');
-  const before = await client.call('getRun', { id });
+  const before = await standingRun(client, id, options);
   const run = await client.call('rerunRun', { id, body: { from, ...only } });
-  const words = stepsAgain(before, { from, only: options['only'] === true }) ?? placeWords(run);
-  return goesOn(context, client, run, words, options);
+  const words = stepsAgain(before.run, { from, only: options['only'] === true }) ?? placeWords(run);
+  return goesOn(context, client, run, words, before.known);
 }
 
 /** Messages are counted from 1 by people; what is no number is the name of a step. */
@@ -55,10 +56,22 @@ async function resume(context: CliContext, args: readonly unknown[], options: Op
     throw new StemmaError('INVALID_INPUT', '--only needs --from STEP: the step that is done alone.');
   const client = await context.connect();
   const id = requiredText(args[0], 'run');
-  const before = await client.call('getRun', { id });
+  const before = await standingRun(client, id, options);
   const run = await client.call('resumeRun', { id, body: {} });
-  const words = (before.state === 'ended' ? stepsAgain(before, {}) : undefined) ?? placeWords(run);
-  return goesOn(context, client, run, words, options);
+  const words = (before.run.state === 'ended' ? stepsAgain(before.run, {}) : undefined) ?? placeWords(run);
+  return goesOn(context, client, run, words, before.known);
+}
+
+/** The run as it stands; with `--follow` also its trees, of which only what is new shall be told. */
+async function standingRun(
+  client: StemmaClient,
+  id: string,
+  options: Options,
+): Promise<{ readonly run: Run; readonly known?: Snapshot }> {
+  const run = await client.call('getRun', { id });
+  if (options['follow'] !== true) return { run };
+  const { signal } = new AbortController();
+  return { run, known: await readSnapshot(client, { kind: 'run', id: run.id }, undefined, signal) };
 }
 
 async function goesOn(
@@ -66,10 +79,10 @@ async function goesOn(
   client: StemmaClient,
   run: Run,
   words: string,
-  options: Options,
+  known: Snapshot | undefined,
 ): Promise<number> {
   const target = { kind: 'run', id: run.id } as const;
-  if (options['follow'] !== true) {
+  if (!known) {
     if (context.isJson) context.document(run);
     else {
       context.data(`run ${run.id} goes on${words}`);
@@ -80,7 +93,7 @@ async function goesOn(
   if (context.isJson) context.document({ event: 'started', runId: run.id });
   else context.talk(`run ${run.id} goes on${words}`);
   const end = await context.interruptible((signal) =>
-    showLive(context, client, target, { signal, goesOn: true }),
+    showLive(context, client, target, { signal, goesOn: true, known }),
   );
   const exitCode = reportEnd(context, target, end);
   sayStepsOf(context, run.id, end);

@@ -24,7 +24,10 @@ export function addWorkflowShow(group: Command, { verb }: Pick<Registrar, 'verb'
     .command('show')
     .description('the steps of a workflow that was run: attempts, cost, outputs, and what each waits for')
     .argument('<id>', 'a run, or the execution of a workflow; the beginning of an id is enough')
-    .option('--step <name>', 'this step whole: what it was told, what came of it, and where its record lies')
+    .option(
+      '--step <name>',
+      'this step whole: what it was told, what came of it, and where its record lies; GROUP/NAME or STEP/NAME goes into a group, or into the workflow that a step runs',
+    )
     .option('--attempt <n>', 'with --step: this attempt (else the latest one)', wholeNumber(1, 100_000))
     .addOption(limitOption(largestSteps))
     .addOption(cursorOption())
@@ -84,9 +87,7 @@ async function showStep(
   id: string,
   options: Options & { readonly step: string },
 ): Promise<number> {
-  const view = await client.call('getWorkflowOf', { id, query: { step: options.step } });
-  const [step] = view.steps;
-  if (!step) throw new StemmaError('NOT_FOUND', `${id} has no step "${options.step}".`, { id });
+  const { view, step } = await stepAt(client, id, options.step);
   const attempt = await attemptOf(client, view, step, options);
   if (context.isJson) {
     context.document({ workflow: { ...view, steps: undefined }, step, ...(attempt ? { attempt } : {}) });
@@ -102,6 +103,36 @@ async function showStep(
   if (attempt?.nextCursor !== undefined)
     context.talk(`There are more messages: --step ${options.step} --cursor ${attempt.nextCursor}`);
   return exitCodes.ok;
+}
+
+/** The step at the end of a way through workflows: `eu/fix` is `fix` in what the latest attempt of `eu` runs. */
+async function stepAt(
+  client: StemmaClient,
+  id: string,
+  way: string,
+): Promise<{ readonly view: WorkflowView; readonly step: WorkflowStep }> {
+  const [name = '', ...rest] = way.split('/');
+  const view = await client.call('getWorkflowOf', { id, query: { step: name } }).catch(withWay);
+  const [step] = view.steps;
+  if (!step) throw new StemmaError('NOT_FOUND', `${id} has no step "${name}".`, { id });
+  if (rest.length === 0) return { view, step };
+  if (step.type !== 'workflow') {
+    const message = `"${name}" is a ${step.type} and has no steps of its own; leave out "/${rest.join('/')}".`;
+    throw new StemmaError('INVALID_INPUT', message, { id, step: name });
+  }
+  const below = step.attempts.at(-1)?.executionId ?? step.reused;
+  if (below === undefined)
+    throw new StemmaError('ILLEGAL_STATE', `"${name}" has not begun, so it has no steps yet.`, { id });
+  return stepAt(client, below, rest.join('/'));
+}
+
+/** The same error; where some of the steps are workflows, with how to go into them. */
+function withWay(thrown: unknown): never {
+  const within =
+    thrown instanceof StemmaError ? (thrown.data?.['within'] as string[] | undefined) : undefined;
+  if (!(thrown instanceof StemmaError) || !within?.[0]) throw thrown;
+  const message = `${thrown.message} In the workflow of a step: --step ${within[0]}/NAME.`;
+  throw new StemmaError(thrown.code, message, thrown.data, thrown);
 }
 
 /** The attempt that is meant; where it was done before, that of then. Undefined: it has not begun. */

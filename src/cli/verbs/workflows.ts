@@ -146,7 +146,11 @@ function runRow(item: Run, now: number): Cell[] {
   const { id, createdAt, endedAt, workflow } = item;
   const began = createdAt === undefined ? undefined : Date.parse(createdAt);
   const ago = began === undefined ? '' : `${formatDuration(now - began)} ago`;
+  // A run that went on again has stood still in between: its latest attempt is meant, as where it is shown whole.
+  const since = workflow?.startedAt ?? createdAt;
   const took =
-    began === undefined || endedAt === undefined ? '' : formatDuration(Date.parse(endedAt) - began);
+    since === undefined || endedAt === undefined
+      ? ''
+      : formatDuration(Date.parse(endedAt) - Date.parse(since));
   return [id, ago, plainLine(workflow?.group ?? ''), runCell(item), doneWords(item), took];
 }
