@@ -5,6 +5,7 @@ import { execute } from './pool.ts';
 import { ledgerSchema } from './migrations/0001-ledger.ts';
 import { schedulesSchema } from './migrations/0002-schedules.ts';
 import { guardsSchema } from './migrations/0003-guards.ts';
+import { answersSchema } from './migrations/0004-answers.ts';
 
 /** One step of the schema. Steps are only ever appended; one that was released is never edited. */
 export interface Migration {
@@ -17,6 +18,7 @@ export const migrations: readonly Migration[] = [
   { name: '0001-ledger', sql: ledgerSchema },
   { name: '0002-schedules', sql: schedulesSchema },
   { name: '0003-guards', sql: guardsSchema },
+  { name: '0004-answers', sql: answersSchema },
 ];
 
 const bookkeeping = `
