@@ -88,6 +88,11 @@ function drawn(box: HTMLElement, what: () => Drawing): () => void {
   };
 }
 
+/** One point alone stands in the middle of two hours, not at the edge of years. */
+function aroundTimes(_: uPlot, from: number, to: number): [number, number] {
+  return from === to ? [from - 3_600, to + 3_600] : [from, to];
+}
+
 function plotOf(box: HTMLElement, { at, lines, axes }: Drawing): uPlot {
   // A canvas knows no variables of style sheets: their colours are read where they are used.
   const colour = (tone: string): string =>
@@ -100,7 +105,7 @@ function plotOf(box: HTMLElement, { at, lines, axes }: Drawing): uPlot {
     height: heightPixels,
     legend: { show: false },
     cursor: { y: false },
-    scales: Object.fromEntries(axes.map(({ name }) => [name, { range }])),
+    scales: { x: { range: aroundTimes }, ...Object.fromEntries(axes.map(({ name }) => [name, { range }])) },
     series: [
       {},
       ...lines.map(({ axis, tone }) => ({

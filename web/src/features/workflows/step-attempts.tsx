@@ -144,7 +144,7 @@ function AttemptShown({ attempt }: { readonly attempt: StepAttemptView }): React
           {messagesCount - messages.length} more messages; its record has all of them.
         </p>
       )}
-      {messages.length === 0 && result !== undefined && (
+      {messages.length === 0 && result !== undefined && result !== '' && (
         <Text title={command === undefined ? 'Result' : 'Printed'} text={result} isCut={resultCut} isAnswer />
       )}
       {outputs && <Text title="Outputs" text={JSON.stringify(outputs, null, 2)} />}
