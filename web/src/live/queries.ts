@@ -25,6 +25,15 @@ export function queryText(filters: Filters): string {
 
 const isOf = (prefix: string) => (event: Event) => event.type.startsWith(prefix);
 const isOfRoot = (id: string) => (event: Event) => event.rootId === id;
+/** What changes how runs are shown: where they stand, their steps, and what they wait for. */
+const isOfRuns = ({ type }: Event): boolean =>
+  ['run.', 'graph.', 'step.'].some((prefix) => type.startsWith(prefix)) ||
+  ['execution.waiting', 'execution.started', 'session.limit'].includes(type);
+/** While another page of the same thing is read, the one before stays; that of another thing does not. */
+const keepOf =
+  (id: string) =>
+  <T>(before: T | undefined, query?: { readonly queryKey: readonly unknown[] }): T | undefined =>
+    query?.queryKey[1] === id ? before : undefined;
 const isOfSession = (id: string) => (event: Event) => event.sessionId === id;
 
 /** So many live roots are shown at most; and of each answer. */
@@ -91,7 +100,7 @@ export const runsQuery = (filters: Filters) =>
     queryKey: ['runs', filters],
     queryFn: ({ signal }) => ask<Page<Run>>(`/runs${queryText(filters)}`, signal),
     placeholderData: keepPreviousData,
-    meta: { touchedBy: isOf('run.') },
+    meta: { touchedBy: isOfRuns },
   });
 
 /** One run with its messages: those about the one at which it stands, if `filters` do not say which. */
@@ -99,10 +108,10 @@ export const runQuery = (id: string, filters: Filters = {}) =>
   queryOptions({
     queryKey: ['run', id, filters],
     queryFn: ({ signal }) => ask<Run>(`/runs/${encodeURIComponent(id)}${queryText(filters)}`, signal),
-    placeholderData: keepPreviousData,
+    placeholderData: keepOf(id),
     meta: {
-      // Its roots are those of its messages; which they are is in the answer, and a new one is told by an event of the run.
-      touchedBy: (event) => event.data['runId'] === id || event.rootId !== undefined,
+      // Which roots are its own is in the answer alone; what its messages say while they run changes nothing of it.
+      touchedBy: (event) => isOfRuns(event) || ['execution.settled', 'execution.closed'].includes(event.type),
     },
   });
 
@@ -189,9 +198,10 @@ export const workflowsQuery = () =>
   queryOptions({
     queryKey: ['workflows'],
     queryFn: ({ signal }) => ask<Page<Workflow>>(`/workflows${queryText({ limit: 500 })}`, signal),
-    // Files change without an event: they are read again whenever something is opened.
+    // Files change without an event: they are looked at again now and then.
     staleTime: 5_000,
-    meta: { touchedBy: isOf('run.') },
+    refetchInterval: 15_000,
+    meta: { touchedBy: () => false },
   });
 
 /** The runs of a workflow with their steps and evaluations, newest first. */
@@ -200,11 +210,8 @@ export const workflowRunsQuery = (name: string, filters: Filters = {}) =>
     queryKey: ['workflowRuns', name, filters],
     queryFn: ({ signal }) =>
       ask<Page<Run>>(`/workflows/${encodeURIComponent(name)}/runs${queryText(filters)}`, signal),
-    placeholderData: keepPreviousData,
-    meta: {
-      touchedBy: ({ type }) =>
-        ['run.', 'graph.', 'step.', 'execution.'].some((prefix) => type.startsWith(prefix)),
-    },
+    placeholderData: keepOf(name),
+    meta: { touchedBy: isOfRuns },
   });
 
 /** All that is known of one attempt of a step. `rootId`: whose events concern it; undefined: those of all. */

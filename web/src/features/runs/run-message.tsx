@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { Run } from '../../../../src/contract/run.ts';
 import { tell } from '../../live/ask.ts';
 import { treeQuery } from '../../live/queries.ts';
@@ -12,6 +12,12 @@ import { type Shown, shownState } from '../../ui/words.ts';
 import { CompactTree } from './compact-tree.tsx';
 import { mayDo } from './run-rows.ts';
 import styles from './runs.module.css';
+
+// What makes something of markup weighs more than all of this.
+const Markdown = lazy(() => import('../../ui/markdown.tsx').then(({ Markdown }) => ({ default: Markdown })));
+
+/** How much of an answer is shown here, in UTF-16 units; the conversation has all of it. */
+const longestAnswer = 20_000;
 
 type Message = Run['messages'][number];
 
@@ -95,9 +101,11 @@ function Answer({ id }: { readonly id: string }): ReactNode {
         </p>
       )}
       {result !== undefined && result.trim() !== '' && (
-        <pre className={view.text} aria-label="Answer">
-          {plainBlock(result.slice(0, 20_000))}
-        </pre>
+        <div className={styles.answer} role="group" aria-label="Answer">
+          <Suspense fallback={<pre className={view.text}>{plainBlock(result.slice(0, longestAnswer))}</pre>}>
+            <Markdown text={result.slice(0, longestAnswer)} />
+          </Suspense>
+        </div>
       )}
     </>
   );

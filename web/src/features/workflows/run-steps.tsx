@@ -107,7 +107,7 @@ function RunStep({
             )}
           </span>
         </summary>
-        {isShown && <StepAttempts run={run} step={step} />}
+        {isShown && <StepAttempts run={run} step={step} isRemarked />}
       </details>
     </li>
   );

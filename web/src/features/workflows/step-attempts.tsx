@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { Run } from '../../../../src/contract/run.ts';
 import type { StepAttemptView } from '../../../../src/contract/step-attempt.ts';
 import type { WorkflowStep } from '../../../../src/contract/workflow.ts';
@@ -18,10 +18,22 @@ import { mayDo } from '../runs/run-rows.ts';
 import { stepRemarks } from './step-look.ts';
 import styles from './workflows.module.css';
 
+// What makes something of markup weighs more than all of this.
+const Markdown = lazy(() => import('../../ui/markdown.tsx').then(({ Markdown }) => ({ default: Markdown })));
+
 /** The attempts at a step, the latest first, and what can be done with the step. */
-export function StepAttempts({ run, step }: { readonly run: Run; readonly step: WorkflowStep }): ReactNode {
+export function StepAttempts({
+  run,
+  step,
+  isRemarked = false,
+}: {
+  readonly run: Run;
+  readonly step: WorkflowStep;
+  /** What is to be known besides its state stands above it already. */
+  readonly isRemarked?: boolean;
+}): ReactNode {
   const { attempts, needs, reused } = step;
-  const remarks = stepRemarks(step);
+  const remarks = isRemarked ? '' : stepRemarks(step);
   const latest = attempts.toReversed();
   return (
     <div className={view.section}>
@@ -184,7 +196,14 @@ function Turn({
         </p>
       )}
       {result !== undefined && (
-        <Text title={`Answer ${usageWords(usage)}`} text={result} isCut={resultCut} isAnswer />
+        <div>
+          <Heading title={`Answer ${usageWords(usage)}`} isCut={resultCut} />
+          <div className={styles.answer}>
+            <Suspense fallback={<pre className={view.text}>{plainBlock(result)}</pre>}>
+              <Markdown text={result} />
+            </Suspense>
+          </div>
+        </div>
       )}
     </div>
   );
@@ -203,11 +222,23 @@ function Text({
 }): ReactNode {
   return (
     <div>
-      <h3 className={view.quiet}>
-        {title}
-        {isCut && ' (its beginning; its record has all of it)'}
-      </h3>
+      <Heading title={title} isCut={isCut} />
       <pre className={isAnswer ? `${view.text} ${styles.answer}` : view.text}>{plainBlock(text)}</pre>
     </div>
+  );
+}
+
+function Heading({
+  title,
+  isCut = false,
+}: {
+  readonly title: string;
+  readonly isCut?: boolean | undefined;
+}): ReactNode {
+  return (
+    <h3 className={view.quiet}>
+      {title}
+      {isCut && ' (its beginning; its record has all of it)'}
+    </h3>
   );
 }
