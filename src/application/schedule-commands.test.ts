@@ -53,7 +53,10 @@ it('are previewed with what would be different and their next instants; what put
   expect(made).toMatchObject({ ok: true, value: { changed: [], definition: { every: 60_000 } } });
   await commands.put(ref, said, person);
   const hourly = await commands.preview(ref, { ...said, every: 3_600_000 }, person);
-  expect(hourly).toMatchObject({ ok: true, value: { changed: ['every'], before: { every: 60_000 } } });
+  expect(hourly).toMatchObject({
+    ok: true,
+    value: { changed: ['every'], before: { every: 60_000 }, when: 'Every hour' },
+  });
   const instants = hourly.ok ? hourly.value.next.map(({ instant }) => Date.parse(instant)) : [];
   expect(instants).toHaveLength(5);
   for (const at of instants) expect(at % 3_600_000).toBe(0);

@@ -3,7 +3,7 @@ import type { PreviewAnswer } from '../contract/schedule.ts';
 import { toInstant } from '../contract/text.ts';
 import type { Schedule, ScheduleOrigin } from '../ledger/schedule.ts';
 import type { ScheduleDefinition } from '../ledger/schedule-definition.ts';
-import { instantAfter, ruleOf } from '../schedules/timing.ts';
+import { dueWords, instantAfter, ruleOf } from '../schedules/timing.ts';
 import { changedKeys, toDefinition } from './schedule-definition.ts';
 
 /** How many instants a preview shows. */
@@ -31,6 +31,7 @@ export function toPreview({ known, definition }: WantedSchedule, now: number): P
     definition: toDefinition(definition),
     changed: known ? changedKeys(known.definition, definition) : [],
     next,
+    ...(rule === null ? {} : { when: dueWords(rule) }),
     ...(known ? { before: toDefinition(known.definition) } : {}),
   };
 }

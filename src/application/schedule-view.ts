@@ -4,7 +4,7 @@ import { toInstant } from '../contract/text.ts';
 import type { Occurrence } from '../ledger/occurrence.ts';
 import type { Schedule } from '../ledger/schedule.ts';
 import { fullName, stateOf } from '../ledger/schedule.ts';
-import { instantAfter, ruleOf } from '../schedules/timing.ts';
+import { dueWords, instantAfter, ruleOf } from '../schedules/timing.ts';
 import { toDefinition } from './schedule-definition.ts';
 
 /** A schedule as it is shown. `lastRun`: the one that began last. */
@@ -21,6 +21,7 @@ export function toSchedule(row: Schedule, lastRun: Run | undefined, now: number)
     createdAt: toInstant(row.createdAt),
     updatedAt: toInstant(row.updatedAt),
     definition: toDefinition(row.definition),
+    ...(rule === null ? {} : { when: dueWords(rule) }),
     ...(row.pausedAt === null ? {} : { paused: pauseOf(row.pausedAt, row.pauseReason) }),
     ...(next === undefined ? {} : { next: toInstant(next) }),
     ...(lastRun?.instant === undefined ? {} : { lastRun: runOf(lastRun, lastRun.instant) }),

@@ -79,6 +79,10 @@ export const schedule = z
     revision: z.number().meta({ description: 'Grows with each edit.' }),
     state: z.enum(['active', 'paused', 'removed']),
     paused: z.object({ since: instant, reason: z.string().optional() }).optional(),
+    when: z
+      .string()
+      .optional()
+      .meta({ description: 'When it is due, in words: "At 02:00 (Europe/Berlin)".' }),
     next: instant.optional().meta({ description: 'Its next instant; absent when there is none.' }),
     lastRun: z
       .object({
@@ -135,6 +139,7 @@ export const previewAnswer = z
   .object({
     definition,
     before: definition.optional().meta({ description: 'What it says now; absent where there is none.' }),
+    when: z.string().optional().meta({ description: 'When it would be due, in words.' }),
     changed: z.array(z.string()).meta({ description: 'The keys that it would say differently.' }),
     next: z
       .array(z.object({ instant, local: z.string() }))

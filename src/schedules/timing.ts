@@ -1,4 +1,5 @@
 import type { ScheduleDefinition } from '../ledger/schedule-definition.ts';
+import { describeRule } from './rule/describe.ts';
 import { instantsBetween, nextInstant } from './rule/instants.ts';
 import type { Rule } from './rule/rule.ts';
 import { parseRule } from './rule/rule.ts';
@@ -29,6 +30,11 @@ function readRule(when: Parameters<typeof parseRule>[0]): Rule {
   const parsed = parseRule(when);
   if ('problem' in parsed) throw new Error(`a stored rule cannot be read: ${parsed.problem.message}`);
   return parsed.rule;
+}
+
+/** When a rule is due, in words: `At 02:00 (Europe/Berlin)`. */
+export function dueWords(rule: Rule): string {
+  return describeRule(rule);
 }
 
 /** The instants in (after, until], in order, the `limit` earliest. */

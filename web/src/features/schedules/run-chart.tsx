@@ -4,10 +4,14 @@ import { Plot, type PlotLine } from '../../ui/plot.tsx';
 import { durationWords } from '../../ui/words.ts';
 import { runSeries, spreadWords } from './run-series.ts';
 
+/** Minutes for people; tenths of a second where it is short. */
+function timeWords(minutes: number): string {
+  return minutes < 1 / 6 ? `${(minutes * 60).toFixed(1)}s` : durationWords(minutes * 60_000);
+}
+
 /** How long runs took, and what they used, over time. */
 export function RunChart({ runs }: { readonly runs: readonly Run[] }): ReactNode {
   const { at, minutes, usd, tokens } = runSeries(runs);
-  const timeWords = (value: number): string => durationWords(value * 60_000);
   const isMoney = usd.some((value) => value !== null);
   const used = isMoney ? usd : tokens;
   const usedWords = (value: number): string =>

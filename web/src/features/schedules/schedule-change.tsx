@@ -14,7 +14,7 @@ export function ScheduleChange({
   readonly preview: PreviewAnswer;
   readonly isNew: boolean;
 }): ReactNode {
-  const { before, definition, changed, next } = preview;
+  const { before, definition, changed, next, when } = preview;
   return (
     <div className={view.section} role="status">
       {!isNew && changed.length === 0 && <p>Nothing would be different.</p>}
@@ -41,6 +41,7 @@ export function ScheduleChange({
           </table>
         </div>
       )}
+      {when !== undefined && <p>{when}</p>}
       <NextThen next={next} zone={definition.timezone} />
     </div>
   );

@@ -55,6 +55,20 @@ test('what would be different is told as people write it', () => {
   ]);
 });
 
+test('messages are told apart one by one', () => {
+  const [one, two] = definition.messages ?? [];
+  if (!one || !two) throw new Error('there are two');
+  const after = { ...definition, messages: [one, { ...two, text: 'TWO' }, { ...two, timeout: 60_000 }] };
+  expect(diffRows(['messages'], definition, after)).toEqual([
+    { key: 'message 2', before: 'two', after: 'TWO' },
+    {
+      key: 'message 3',
+      before: '',
+      after: 'two\ntimeout: 1m, onFailure: stop, join: own, background: wait',
+    },
+  ]);
+});
+
 test('what is wrong stands at its field', () => {
   const issues = [
     { path: 'messages[1].text', message: 'is empty' },

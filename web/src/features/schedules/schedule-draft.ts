@@ -119,16 +119,39 @@ export function diffRows(
 ): DiffRow[] {
   const was = (before ?? {}) as Readonly<Record<string, unknown>>;
   const is = after as Readonly<Record<string, unknown>>;
-  return keys.map((key) => ({ key, before: valueWords(key, was[key]), after: valueWords(key, is[key]) }));
+  return keys.flatMap((key) =>
+    key === 'messages'
+      ? messageRows(before?.messages ?? [], after.messages ?? [])
+      : [{ key, before: valueWords(key, was[key]), after: valueWords(key, is[key]) }],
+  );
+}
+
+type Messages = NonNullable<WireDefinition['messages']>;
+
+/** Message by message: what would be another one, or not be there. */
+function messageRows(before: Messages, after: Messages): DiffRow[] {
+  return Array.from({ length: Math.max(before.length, after.length) }, (_, index): DiffRow[] => {
+    const [was, is] = [before[index], after[index]];
+    if (JSON.stringify(was) === JSON.stringify(is)) return [];
+    const isSameBeside = was !== undefined && is !== undefined && optionsOf(was) === optionsOf(is);
+    const words = (message: Messages[number] | undefined): string =>
+      message === undefined ? '' : isSameBeside ? message.text : `${message.text}\n${optionsOf(message)}`;
+    return [{ key: `message ${index + 1}`, before: words(was), after: words(is) }];
+  }).flat();
+}
+
+function optionsOf({ text: _text, ...options }: Messages[number]): string {
+  return Object.entries(options)
+    .map(
+      ([key, value]) =>
+        `${key}: ${key === 'timeout' && typeof value === 'number' ? spanWords(value) : valueWords(key, value)}`,
+    )
+    .join(', ');
 }
 
 function valueWords(key: string, value: unknown): string {
   if (value === undefined) return '';
   if (key === 'every' && typeof value === 'number') return spanWords(value);
-  if (key === 'messages' && Array.isArray(value))
-    return (value as WireDefinition['messages'] & object)
-      .map(({ text, ...options }, index) => `${index + 1}. ${text}\n   ${JSON.stringify(options)}`)
-      .join('\n');
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

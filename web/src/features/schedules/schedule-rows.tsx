@@ -55,7 +55,7 @@ export function ScheduleRows({ schedules }: { readonly schedules: readonly Sched
 }
 
 function ScheduleRow({ schedule }: { readonly schedule: Schedule }): ReactNode {
-  const { project, name, state, paused, definition, origin } = schedule;
+  const { project, name, state, paused, definition, origin, when } = schedule;
   return (
     <article className={styles.card} data-state={state} aria-label={`${project}/${name}`}>
       <div className={styles.what}>
@@ -72,8 +72,8 @@ function ScheduleRow({ schedule }: { readonly schedule: Schedule }): ReactNode {
           )}
         </span>
         <span className={view.facts}>
+          {when !== undefined && <span className={styles.when}>{when}</span>}
           <span>{ruleWords(definition)}</span>
-          <span>{definition.timezone}</span>
           <span>{originWords(origin)}</span>
         </span>
         <span className={view.quiet}>

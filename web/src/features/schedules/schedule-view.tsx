@@ -77,7 +77,7 @@ function Head({
   readonly setOpen: (open: 'edit' | 'backfill' | undefined) => void;
 }): ReactNode {
   const navigate = useNavigate();
-  const { project, name, paused, origin, state } = schedule;
+  const { project, name, paused, origin, state, when } = schedule;
   const remove = async (): Promise<void> => {
     await tell(schedulePath(schedule), {}, { method: 'DELETE' });
     await navigate({ to: '/schedules' });
@@ -120,6 +120,7 @@ function Head({
           <Action label="Remove" tone="bad" asks={removeWords(origin)} run={remove} />
         </div>
       </div>
+      {when !== undefined && <p>{when}</p>}
       {paused && (
         <p className={view.quiet}>
           Paused <FromNow at={paused.since} />
