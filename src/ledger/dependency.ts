@@ -89,16 +89,35 @@ function* waitsFor({ parent, holders, mode, reportsTo }: Parentage): Asking<Set<
 /** What must close before this execution can, as far as somebody waits for it: it, and what it or anything below it waits for. */
 function* closingNeeds(target: Execution): Asking<Set<ExecutionId>> {
   const found = new Set<ExecutionId>([target.id]);
+  // Whoever starts thousands of waits must not make each further one look through all of them again and again.
+  const waitersOf = new Map<ExecutionId, readonly Waiter[]>();
   // A set is walked in the order of insertion, also over what is added meanwhile.
   for (const id of found) {
     const row = yield* ask('execution', id);
     if (!row || row.closed) continue;
-    for (const waiter of yield* ask('waitingIn', row.rootId)) {
-      const on = waiter.waiting?.on ?? (yield* holderOfWorkspace(waiter));
-      if (on !== undefined && (yield* isWithin(waiter, row.id))) found.add(on);
-    }
+    const waiters = waitersOf.get(row.rootId) ?? (yield* waitersIn(row.rootId));
+    waitersOf.set(row.rootId, waiters);
+    for (const { on, above } of waiters) if (above.has(row.id)) found.add(on);
   }
   return found;
+}
+
+/** Something that waits for another execution, with itself and all that is above it. */
+interface Waiter {
+  readonly on: ExecutionId;
+  readonly above: ReadonlySet<ExecutionId>;
+}
+
+function* waitersIn(rootId: ExecutionId): Asking<Waiter[]> {
+  const waiters: Waiter[] = [];
+  for (const row of yield* ask('waitingIn', rootId)) {
+    const on = row.waiting?.on ?? (yield* holderOfWorkspace(row));
+    if (on === undefined) continue;
+    const above = new Set<ExecutionId>();
+    for (let next: Execution | undefined = row; next; next = yield* parentOf(next)) above.add(next.id);
+    waiters.push({ on, above });
+  }
+  return waiters;
 }
 
 /** What is at work in the workspace that an execution waits for: its run has that until it ends. */
@@ -108,12 +127,6 @@ function* holderOfWorkspace({ waiting, runId }: Execution): Asking<ExecutionId |
   const holder = wanted?.lock ? yield* ask('lockHolder', wanted.lock) : undefined;
   const run = holder && (yield* ask('run', holder.runId));
   return run?.currentId ?? undefined;
-}
-
-function* isWithin(row: Execution, id: ExecutionId): Asking<boolean> {
-  for (let next: Execution | undefined = row; next; next = yield* parentOf(next))
-    if (next.id === id) return true;
-  return false;
 }
 
 function* dependencyOf({ waiting }: Execution): Asking<Execution | undefined> {
