@@ -1,13 +1,13 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { Event } from '../../../src/contract/events.ts';
-import type { Execution, Notice, TreeView } from '../../../src/contract/execution.ts';
+import type { Execution, TreeView } from '../../../src/contract/execution.ts';
 import type { Page } from '../../../src/contract/page.ts';
 import type { MonitorAnswer } from '../../../src/contract/requests.ts';
 import type { Run } from '../../../src/contract/run.ts';
 import type { NextAnswer, Occurrence, Schedule } from '../../../src/contract/schedule.ts';
 import type { AgentView, Session } from '../../../src/contract/session.ts';
 import type { StepAttemptView } from '../../../src/contract/step-attempt.ts';
-import type { Workflow, WorkflowView } from '../../../src/contract/workflow.ts';
+import type { Workflow } from '../../../src/contract/workflow.ts';
 import { ask } from './ask.ts';
 
 /* What the page reads of the server, each with the events that may change it. */
@@ -86,14 +86,6 @@ export const executionQuery = (id: string, rootId: string) =>
     meta: { touchedBy: isOfRoot(rootId) },
   });
 
-/** The workflow that an execution is: its steps. `rootId`: whose events concern it. */
-export const workflowQuery = (id: string, rootId: string) =>
-  queryOptions({
-    queryKey: ['workflow', id],
-    queryFn: ({ signal }) => ask<WorkflowView>(`/executions/${encodeURIComponent(id)}/workflow`, signal),
-    meta: { touchedBy: isOfRoot(rootId) },
-  });
-
 /** Runs, newest first. */
 export const runsQuery = (filters: Filters) =>
   queryOptions({
@@ -130,15 +122,6 @@ export const sessionQuery = (id: string) =>
     queryKey: ['session', id],
     queryFn: ({ signal }) => ask<Session>(`/sessions/${encodeURIComponent(id)}`, signal),
     meta: { touchedBy: isOfSession(id) },
-  });
-
-/** Notices, newest first. */
-export const noticesQuery = (filters: Filters) =>
-  queryOptions({
-    queryKey: ['notices', filters],
-    queryFn: ({ signal }) => ask<Page<Notice>>(`/notices${queryText(filters)}`, signal),
-    placeholderData: keepPreviousData,
-    meta: { touchedBy: isOf('notice.') },
   });
 
 const isOfSchedules = (event: Event): boolean =>

@@ -1,5 +1,5 @@
 import type { Budget } from '../../../src/contract/budget.ts';
-import type { Execution, Holding, Notice, Usage, Waiting } from '../../../src/contract/execution.ts';
+import type { Execution, Holding, Usage, Waiting } from '../../../src/contract/execution.ts';
 import { plainLine } from './plain.ts';
 
 /** How an execution is shown: as it ended only once it is closed; before that a tick or a cross would promise too much. */
@@ -69,22 +69,6 @@ export function waitingWords({ for: what, text, choices }: Waiting): string {
   return plainLine(
     `for ${what}${text ? `: ${text}` : ''}${choices?.length ? ` [${choices.join(' | ')}]` : ''}`,
   );
-}
-
-/** Where a result is on its way to the session; '' once it is handled, which its continuation shows. */
-export function noticeWords({ state, attempt, reason }: Notice): string {
-  switch (state) {
-    case 'owed':
-      return attempt > 0 ? `result owed again (delivery ${attempt + 1})` : 'result owed';
-    case 'claimed':
-      return 'result being delivered';
-    case 'handed':
-      return 'result being handled';
-    case 'waived':
-      return plainLine(`result waived${reason ? `: ${reason}` : ''}`);
-    case 'handled':
-      return '';
-  }
 }
 
 /** `agent tests (attempt 2)`: `continuation` alone where the name says no more. */
