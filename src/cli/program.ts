@@ -7,6 +7,7 @@ import type { CliDeps } from './ports.ts';
 import { plainBlock } from '../words/text.ts';
 import { addAgentVerbs } from './verbs/agents.ts';
 import { addAuthVerbs } from './verbs/auth.ts';
+import { addCompletionVerb } from './verbs/completion.ts';
 import { addDemoVerbs } from './verbs/demo.ts';
 import { addDoctorVerb } from './verbs/doctor.ts';
 import { addExecVerb } from './verbs/exec.ts';
@@ -123,7 +124,7 @@ const verbs: readonly (readonly [heading: string, adders: readonly ((registrar: 
   ['What is open, and why', [addListVerb, addTreeVerbs, addLogsVerb, addExecutionVerbs]],
   ['By itself', [addScheduleVerbs, addImportVerbs, addNotifyVerbs]],
   ['Agents and conversations', [addAgentVerbs, addSessionVerbs, addNoticeVerbs]],
-  ['More', [addSchemaVerb]],
+  ['More', [addSchemaVerb, addCompletionVerb]],
 ];
 
 const exitHelp = `
