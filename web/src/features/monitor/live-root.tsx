@@ -100,7 +100,7 @@ function HeldBy({ holding }: { readonly holding: readonly Holding[] }): ReactNod
   if (!first) return 'closing';
   return (
     <>
-      held by <bdi>{plainLine(first.name ?? first.noticeId ?? first.executionId ?? '', 80)}</bdi>:{' '}
+      held by <bdi>{plainLine(first.name ?? first.noticeId ?? first.executionId ?? '', 80)}</bdi> ·{' '}
       {holdingWords(first)} for <Age from={first.since} />
       {others.length > 0 && ` and ${others.length} more`}
     </>

@@ -1,5 +1,4 @@
 import type { Execution } from '../../../../src/contract/execution.ts';
-import { type Shown, shownState } from '../../ui/words.ts';
 
 /**
  * A stretch of the life of an execution; UTC milliseconds. `wait`: it is there and has not begun. `run`: it works. `held`: it
@@ -38,11 +37,6 @@ export function barsOf(execution: Execution, now: number): Bar[] {
   }
   if (endedAt !== undefined) add('open', endedAt, closedAt ?? present, !closed);
   return bars;
-}
-
-/** What a row is coloured by. A workflow that is done and whose steps are not yet closed has not succeeded yet. */
-export function toneOf(execution: Execution): Shown {
-  return shownState(execution);
 }
 
 /** When an execution is over for who looks at its bar, or `now`. */
