@@ -10,7 +10,14 @@ import { present, valueOf } from './problems.ts';
 
 type NoticeNames = 'listNotices' | 'waiveNotice' | 'redeliverNotice';
 type RunNames = 'listRuns' | 'createRun' | 'getRun' | 'cancelRun' | 'resumeRun' | 'rerunRun';
-type ServerNames = 'monitor' | 'listAgents' | 'checkAgent' | 'createSignInLink' | 'me' | 'version';
+type ServerNames =
+  | 'monitor'
+  | 'listAgents'
+  | 'checkAgent'
+  | 'createSignInLink'
+  | 'me'
+  | 'settings'
+  | 'version';
 
 /** The routes about agents and the server itself. */
 export function serverHandlers(context: HandlerContext): HandlersOf<ServerNames> {
@@ -35,6 +42,7 @@ export function serverHandlers(context: HandlerContext): HandlersOf<ServerNames>
       caller.kind === 'api'
         ? { name: caller.name, scope: caller.scope }
         : { name: caller.kind, scope: 'read' as const },
+    settings: () => ports.settings.read(),
     version: async () => ({ name: 'stemma' as const, version: ports.health.version() }),
   };
 }

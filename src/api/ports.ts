@@ -34,6 +34,7 @@ import type {
   TriggerAnswer,
 } from '../contract/schedule.ts';
 import type { ScheduleInput } from '../contract/schedule-input.ts';
+import type { Settings } from '../contract/settings.ts';
 import type { AgentCheck, AgentView, Session, SessionMessage, TranscriptItem } from '../contract/session.ts';
 import type { NewToken, Token, TokenBody } from '../contract/token.ts';
 import type {
@@ -69,6 +70,7 @@ export interface ApiPorts {
   readonly notifications: Notifications;
   readonly agents: Agents;
   readonly health: Health;
+  readonly settings: SettingsFacts;
   readonly mcp: McpEndpoint;
   readonly terminals: Terminals;
 }
@@ -399,6 +401,11 @@ export interface Metric {
   readonly type: 'counter' | 'gauge';
   readonly value: number;
   readonly labels?: Readonly<Record<string, string>>;
+}
+
+export interface SettingsFacts {
+  /** Counts what is stored; bounded, and shared by those who ask at once. */
+  read(): Promise<Settings>;
 }
 
 export interface Health {

@@ -11,6 +11,7 @@ import { scheduleRoutes } from './schedule-routes.ts';
 import { agentCheck, agentView } from './session.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { tokenRoutes } from './token-routes.ts';
+import { settings } from './settings.ts';
 import { workflowRoutes } from './workflow-routes.ts';
 
 const executionRoutes = {
@@ -202,6 +203,12 @@ const otherRoutes = {
     answersSecret: true,
   },
   me: { ...get, path: at('/me'), summary: 'Who calls, and what that one may do', answer: requests.meAnswer },
+  settings: {
+    ...get,
+    path: at('/settings'),
+    summary: 'How the server is set up, who is told, and what it keeps',
+    answer: settings,
+  },
   version: { ...get, path: '/version', summary: 'The version of the server', answer: requests.versionAnswer },
 } as const satisfies Record<string, RouteSpec>;
 

@@ -46,6 +46,7 @@ import type { NotificationWake } from '../runs/wake-handler.ts';
 import { wakeHandler } from '../runs/wake-handler.ts';
 import type { WholeStore } from '../store/whole-store.ts';
 import type { TerminalOrder } from '../terminal/terminal-order.ts';
+import { settingsFacts } from './settings-facts.ts';
 import { TmuxTerminals } from '../terminal/tmux-terminals.ts';
 import { Sessions } from '../turns/sessions.ts';
 import type { WorkflowSource } from '../workflows/port.ts';
@@ -89,6 +90,7 @@ export interface AppParts {
   readonly diskLowBytes?: number | undefined;
   /** The address of the page, for people. */
   readonly pageUrl: () => string;
+  readonly publicUrl: string | undefined;
   /** Where the server listens; known when it does. */
   readonly origin: () => string;
   readonly state: () => ServerState;
@@ -239,6 +241,13 @@ export async function createApp(parts: AppParts): Promise<App> {
       notifications: createNotifications(context, notifier),
       agents: agentsPorts(agents, clock),
       health: healthPorts(parts, store),
+      settings: settingsFacts({
+        version: parts.version,
+        dataDir,
+        publicUrl: parts.publicUrl,
+        notify: parts.notify,
+        lowBytes: parts.diskLowBytes,
+      }),
       mcp: endpoint,
       terminals: createTerminals(context, terminals),
     },

@@ -6,7 +6,7 @@ import type { LedgerStore } from '../ledger/store.ts';
 /** How often is looked, in milliseconds. */
 const everyMs = 60_000;
 /** Below this people are told if the configuration does not say, in bytes. */
-const defaultLowBytes = 1024 ** 3;
+export const defaultLowBytes = 1024 ** 3;
 
 /** What a watch of the disk needs. */
 export interface DiskWatchParts {

@@ -139,6 +139,7 @@ async function startIn(
     notify,
     diskLowBytes: config.disk?.lowBytes,
     pageUrl: () => publicUrl ?? origin(),
+    publicUrl,
     origin,
     state: () => state,
   });

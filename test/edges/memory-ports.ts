@@ -61,6 +61,14 @@ export function memoryPorts(ledger: MemoryLedger, terminals: Terminals = new Ech
         { name: 'stemma_executions', help: 'Executions', type: 'gauge', value: ledger.executions.size },
       ],
     },
+    settings: {
+      read: async () => ({
+        version: '0.0.0-test',
+        dataDir: '/data',
+        targets: [],
+        storage: { parts: [], lowBytes: 0 },
+      }),
+    },
     mcp: createToolEndpoint(
       { toolCalls: tools(ledger), untilOpen: () => Promise.resolve(ledger.state !== 'recovering') },
       { log: quietLog, version: '0.0.0-test' },
