@@ -89,7 +89,7 @@ export function Composer({
           </fieldset>
         )}
         <span id={hint} className={styles.quiet} role="status">
-          {data ? dispositions[data.disposition] : hintOf(session, maySteer)}
+          {data && session.state !== 'stopped' ? dispositions[data.disposition] : hintOf(session, maySteer)}
         </span>
         {error && <span role="alert">{error.message}</span>}
         <button type="submit" data-tone="first" disabled={isBlocked || isPending || text.trim() === ''}>
