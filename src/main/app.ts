@@ -46,7 +46,6 @@ import type { NotificationWake } from '../runs/wake-handler.ts';
 import { wakeHandler } from '../runs/wake-handler.ts';
 import type { WholeStore } from '../store/whole-store.ts';
 import type { TerminalOrder } from '../terminal/terminal-order.ts';
-import { settingsFacts } from './settings-facts.ts';
 import { TmuxTerminals } from '../terminal/tmux-terminals.ts';
 import { Sessions } from '../turns/sessions.ts';
 import type { WorkflowSource } from '../workflows/port.ts';
@@ -90,7 +89,7 @@ export interface AppParts {
   readonly diskLowBytes?: number | undefined;
   /** The address of the page, for people. */
   readonly pageUrl: () => string;
-  readonly publicUrl: string | undefined;
+  readonly settings: ApiPorts['settings'];
   /** Where the server listens; known when it does. */
   readonly origin: () => string;
   readonly state: () => ServerState;
@@ -241,13 +240,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       notifications: createNotifications(context, notifier),
       agents: agentsPorts(agents, clock),
       health: healthPorts(parts, store),
-      settings: settingsFacts({
-        version: parts.version,
-        dataDir,
-        publicUrl: parts.publicUrl,
-        notify: parts.notify,
-        lowBytes: parts.diskLowBytes,
-      }),
+      settings: parts.settings,
       mcp: endpoint,
       terminals: createTerminals(context, terminals),
     },

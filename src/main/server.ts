@@ -36,6 +36,7 @@ import { ownDataDirectory, readLine, writePrivate } from './data-directory.ts';
 import type { ServerState } from './edge-ports.ts';
 import { armFaultSwitch } from './fault-switch.ts';
 import { notifySettings } from './notifications.ts';
+import { settingsFacts } from './settings-facts.ts';
 import { packageVersion } from './version.ts';
 import { workflowFiles } from './workflow-files.ts';
 import { workflowProjectOf } from './workflow-project.ts';
@@ -139,7 +140,13 @@ async function startIn(
     notify,
     diskLowBytes: config.disk?.lowBytes,
     pageUrl: () => publicUrl ?? origin(),
-    publicUrl,
+    settings: settingsFacts({
+      version,
+      dataDir: directory.path,
+      publicUrl,
+      notify,
+      lowBytes: config.disk?.lowBytes,
+    }),
     origin,
     state: () => state,
   });
