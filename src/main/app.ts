@@ -57,13 +57,12 @@ import type { ServerState } from './edge-ports.ts';
 import { watchDisk } from './disk-watch.ts';
 import { prepareLaunches } from './launch-preparation.ts';
 import { clearLeftCommands } from './left-commands.ts';
-import type { NotifySettings } from './notifications.ts';
-import { createNotifier } from './notifications.ts';
+import { createNotifier, type NotifySettings } from './notifications.ts';
 import { textSources } from './text-sources.ts';
 import { createScheduling } from './scheduling.ts';
 
 /** What the application is made of from outside. */
-export interface AppParts {
+export interface AppParts extends Pick<ApiPorts, 'settings'> {
   readonly clock: Clock;
   readonly log: Logger;
   readonly store: WholeStore;
@@ -89,7 +88,6 @@ export interface AppParts {
   readonly diskLowBytes?: number | undefined;
   /** The address of the page, for people. */
   readonly pageUrl: () => string;
-  readonly settings: ApiPorts['settings'];
   /** Where the server listens; known when it does. */
   readonly origin: () => string;
   readonly state: () => ServerState;
