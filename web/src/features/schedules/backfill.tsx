@@ -4,7 +4,7 @@ import type { BackfillAnswer, Schedule } from '../../../../src/contract/schedule
 import { tell } from '../../live/ask.ts';
 import { serverNow } from '../../live/clock.ts';
 import { Instant } from '../../ui/instant.tsx';
-import { fieldText, instantOfField } from '../../ui/instants.ts';
+import { fieldText, instantOfField, personZone } from '../../ui/instants.ts';
 import view from '../../ui/view.module.css';
 import { schedulePath } from './schedule-actions.tsx';
 import styles from './schedules.module.css';
@@ -117,7 +117,13 @@ function Preview({ answer, zone }: { readonly answer: BackfillAnswer; readonly z
       <ol className={styles.instants}>
         {due.slice(0, listed).map(({ instant, was }) => (
           <li key={instant}>
-            <Instant at={instant} zone={zone} />
+            <Instant at={instant} />
+            {zone !== personZone() && (
+              <span className={view.quiet}>
+                {' '}
+                (<Instant at={instant} zone={zone} /> there)
+              </span>
+            )}
             {was !== undefined && <span className={view.quiet}> (was {was})</span>}
           </li>
         ))}

@@ -58,7 +58,7 @@ export function OccurrenceHistory({
               <table>
                 <thead>
                   <tr>
-                    {['Instant', 'Came to', 'By', 'Reason', 'Run', 'Took', 'Used'].map((title) => (
+                    {[`Instant (${zone})`, 'Came to', 'By', 'Reason', 'Run', 'Took', 'Used'].map((title) => (
                       <th key={title} scope="col">
                         {title}
                       </th>
