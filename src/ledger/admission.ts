@@ -1,5 +1,5 @@
 import type { ExecutionId } from '../base/ids.ts';
-import { clocksAbove, parentOf, resumeClocks, shiftDeadline, waitsBelow } from './clock.ts';
+import { clocksAbove, parentOf, resumeClocks, settleSlotWait } from './clock.ts';
 import type { Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import type { Execution, Waiting } from './execution.ts';
@@ -166,6 +166,6 @@ function* leave(draft: Draft, session: Session, row: Admission, taken: Execution
   }
   for (const [id, since] of stood) {
     const above = yield* ask('execution', id);
-    if (above && waitsBelow(above)) shiftDeadline(draft, above, draft.now - since);
+    if (above) yield* settleSlotWait(draft, above, since);
   }
 }

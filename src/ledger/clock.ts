@@ -27,11 +27,9 @@ export function* deadlineOf(row: Execution): Asking<number> {
   if (!hasClock(row) || !waitsBelow(row)) return latest;
   for (const below of yield* ask('waitingIn', row.rootId)) {
     if (below.id === row.id || !below.waiting || !stopsAbove(below, below.waiting)) continue;
+    if (waitsForAdmission(below.waiting)) continue;
     if (!includes(yield* clocksAbove(yield* parentOf(below)), row)) continue;
-    const standing = waitsForAdmission(below.waiting)
-      ? yield* heldBackMs(row, below.waiting.since)
-      : standingMs(below, below.waiting, row);
-    latest = Math.max(latest, row.deadlineAt + standing);
+    latest = Math.max(latest, row.deadlineAt + standingMs(below, below.waiting, row));
   }
   for (const notice of yield* ask('limitedNotices', row.rootId)) {
     const limit = (yield* ask('session', notice.sessionId))?.limit;
@@ -40,13 +38,28 @@ export function* deadlineOf(row: Execution): Asking<number> {
     const standing = limit.until === null ? Infinity : limit.until - Math.max(limit.since, notice.owedAt);
     latest = Math.max(latest, row.deadlineAt + standing);
   }
+  const since = yield* slotWaitSince(row);
+  return since === undefined ? latest : Math.max(latest, row.deadlineAt + (yield* heldBackMs(row, since)));
+}
+
+/** Since when something below it waits for a slot, as far as that is not settled yet; undefined: nothing does. */
+function* slotWaitSince(row: Execution): Asking<number | undefined> {
+  const settled = row.clockedUntil ?? 0;
+  let first = Infinity;
+  for (const below of yield* ask('waitingIn', row.rootId)) {
+    if (below.id === row.id || !below.waiting || !waitsForAdmission(below.waiting)) continue;
+    if (!includes(yield* clocksAbove(yield* parentOf(below)), row)) continue;
+    first = Math.min(first, below.waiting.since);
+    // What is older does not count: with many that wait, one is enough.
+    if (first <= settled) return settled;
+  }
   for (const notice of yield* ask('heldBackNotices', row.rootId)) {
     const place = yield* ask('admission', notice.sessionId);
     if (!place || !includes(yield* clocksAbove(yield* ask('execution', notice.countedOn)), row)) continue;
-    const standing = yield* heldBackMs(row, Math.max(place.since, notice.owedAt));
-    latest = Math.max(latest, row.deadlineAt + standing);
+    first = Math.min(first, Math.max(place.since, notice.owedAt));
+    if (first <= settled) return settled;
   }
-  return latest;
+  return first === Infinity ? undefined : first;
 }
 
 /**
@@ -54,12 +67,33 @@ export function* deadlineOf(row: Execution): Asking<number> {
  * message any turn of the whole, for a workflow or a step one that is below it.
  */
 function* heldBackMs(row: Execution, since: number): Asking<number> {
+  const from = Math.max(since, row.clockedUntil ?? 0);
   for (const turn of yield* ask('turnsIn', row.rootId)) {
-    if (row.kind === 'message') return Math.max(0, turn.createdAt - since);
+    if (row.kind === 'message') return Math.max(0, turn.createdAt - from);
     for (const owner of yield* ask('owners', turn.id))
-      if (includes(yield* clocksAbove(owner), row)) return Math.max(0, turn.createdAt - since);
+      if (includes(yield* clocksAbove(owner), row)) return Math.max(0, turn.createdAt - from);
   }
   return Infinity;
+}
+
+/**
+ * A slot that was waited for below it since then is waited for no more, or a turn below it begins: its deadline moves by as long as
+ * nothing below it worked. Turns that ended meanwhile have settled what was before.
+ */
+export function* settleSlotWait(draft: Draft, row: Execution, since: number): Asking<void> {
+  const from = Math.max(since, row.clockedUntil ?? 0);
+  if (!waitsBelow(row) || from >= draft.now) return;
+  const stood = Math.min(draft.now - from, yield* heldBackMs(row, since));
+  if (stood > 0) shiftDeadline(draft, row, stood);
+  draft.patch(row.id, { clockedUntil: draft.now });
+}
+
+/** A turn of these has ended: while it went on the clocks above did too, whoever waited for a slot beside it. */
+export function* settleWork(draft: Draft, owners: readonly Execution[]): Asking<void> {
+  if (!(yield* ask('firstInLine'))) return;
+  const above = new Map<Execution['id'], Execution>();
+  for (const owner of owners) for (const row of yield* clocksAbove(owner)) above.set(row.id, row);
+  for (const row of above.values()) draft.patch(row.id, { clockedUntil: draft.now });
 }
 
 /** It waits for its lane, which a turn of its own tree may hold: then its clock goes on, or nothing would end that turn. */
@@ -79,6 +113,8 @@ function* ownStandingMs(row: Execution, waiting: Waiting): Asking<number> {
 export function* lookAbove(draft: Draft, owner: Execution): Asking<void> {
   for (const above of yield* clocksAbove(yield* parentOf(owner))) {
     if (above.deadlineAt === null) continue;
+    const since = (yield* ask('firstInLine')) ? yield* slotWaitSince(above) : undefined;
+    if (since !== undefined) yield* settleSlotWait(draft, above, since);
     if (above.waiting || above.deadlineAt <= draft.now) draft.wake('deadline', above.id, above.deadlineAt);
   }
 }
@@ -163,6 +199,7 @@ export function* resumeClocks(draft: Draft, row: Execution): Asking<void> {
   if (shifted.deadlineAt !== undefined) draft.patch(row.id, shifted);
   if (!stopsAbove(row, waiting)) return;
   for (const above of yield* clocksAbove(yield* parentOf(row)))
-    if (waitsForLimit(waiting) || waitsBelow(above))
+    if (waitsForAdmission(waiting)) yield* settleSlotWait(draft, above, waiting.since);
+    else if (waitsForLimit(waiting) || waitsBelow(above))
       shiftDeadline(draft, above, stoodMs(draft.now, row, waiting, above));
 }

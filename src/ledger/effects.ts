@@ -31,6 +31,7 @@ export type ExecutionPatch = Partial<
     | 'cancelRequested'
     | 'detachedAt'
     | 'deadlineAt'
+    | 'clockedUntil'
     | 'startedAt'
     | 'runsIn'
     | 'reportsTo'

@@ -144,6 +144,11 @@ export interface Execution {
   /** Since when it is no longer counted. */
   readonly detachedAt: number | null;
   readonly deadlineAt: number | null;
+  /**
+   * Up to when it is settled how long its clock stood still for slots that are waited for below it: a turn below it ended then, or its
+   * deadline was moved. UTC milliseconds; null as long as nothing of it worked while something of it waited.
+   */
+  readonly clockedUntil: number | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
   readonly closedAt: number | null;

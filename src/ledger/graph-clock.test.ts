@@ -24,6 +24,9 @@ async function inTurn(scene: Scene): Promise<{ flow: Workflow; session: SessionI
 
 const deadlines = (...rows: Execution[]): number[] => rows.map(({ deadlineAt }) => deadlineAt ?? 0);
 
+/** Every decision of a scene takes a millisecond. */
+const toSeconds = (ms: number): number => Math.floor(ms / 1000);
+
 describe('the clocks of a workflow and of its steps', () => {
   it('stand still while a message below waits for a usage limit, and go on behind it', async () => {
     const scene = new Scene();
@@ -77,4 +80,83 @@ describe('the clocks of a workflow and of its steps', () => {
     });
     expect(flow.row.deadlineAt).toBe(before + scene.now - asked);
   });
+
+  it('go on while another branch works, however long one waits for a slot beside it', async () => {
+    const { scene, flow, first, second, native } = await twoBranches();
+    const before = deadlines(flow.row);
+    scene.wait(4 * minute);
+    await scene.ends(first, native);
+    await slotIsFree(scene, second);
+    expect(deadlines(flow.row).map(toSeconds)).toEqual(before.map(toSeconds));
+    scene.wait(6 * minute);
+    expect(await isDue(scene, flow.id)).toBe(true);
+  });
+
+  it('stand still while a slot is waited for and nothing below works, before a branch works and after it', async () => {
+    const { scene, flow, first, second, native } = await twoBranches();
+    const [before = 0] = deadlines(flow.row);
+    scene.wait(2 * minute);
+    await scene.ends(first, native);
+    // Another one is let in first: for half an hour nothing of the workflow works.
+    const other = await scene.session();
+    await scene.limit({ turns: 2 });
+    const others = await scene.running(other);
+    await scene.limit({ turns: 1 });
+    scene.wait(30 * minute);
+    expect(await isDue(scene, flow.id)).toBe(false);
+    await scene.ends(other, others.native);
+    await slotIsFree(scene, second);
+    expect(deadlines(flow.row).map(toSeconds)).toEqual([toSeconds(before) + 30 * 60]);
+  });
+
+  it('have stood still when a branch is let in past one that waits longer, and not while it works', async () => {
+    const scene = new Scene();
+    await scene.limit({ turns: 3, perAgent: 1 });
+    const busy = await scene.session();
+    const others = await scene.running(busy);
+    const steps = ['one', 'two'].map((name) => stepOf(name, { does: sequence }));
+    const flow = await Workflow.launch(scene, steps, { timeoutMs: 10 * minute });
+    const waits = await branch(scene, flow, 'one');
+    expect(await scene.lane(waits)).toBeUndefined();
+    const [before = 0] = deadlines(flow.row);
+    scene.wait(30 * minute);
+    await scene.limit({ turns: 3 });
+    const works = await branch(scene, flow, 'two');
+    const native = await scene.runs(works);
+    await scene.limit({ turns: 3, perAgent: 1 });
+    expect(deadlines(flow.row).map(toSeconds)).toEqual([toSeconds(before) + 30 * 60]);
+    scene.wait(5 * minute);
+    await scene.ends(works, native);
+    await scene.ends(busy, others.native);
+    await slotIsFree(scene, waits);
+    expect(deadlines(flow.row).map(toSeconds)).toEqual([toSeconds(before) + 30 * 60]);
+  });
 });
+
+/** A step of a workflow begins, and its first message is in the queue. */
+async function branch(scene: Scene, flow: Workflow, name: string): Promise<SessionId> {
+  const session = await flow.beginAgent(name);
+  const run = [...scene.model.state.runs.values()].find(({ sessionId }) => sessionId === session)!;
+  await scene.advance(run);
+  return session;
+}
+
+/** With one slot: a workflow of ten minutes of which one branch works and another waits for the slot. */
+async function twoBranches() {
+  const scene = new Scene();
+  await scene.limit({ turns: 1 });
+  const steps = ['one', 'two'].map((name) => stepOf(name, { does: sequence }));
+  const flow = await Workflow.launch(scene, steps, { timeoutMs: 10 * minute });
+  const first = await branch(scene, flow, 'one');
+  const native = await scene.runs(first);
+  const second = await branch(scene, flow, 'two');
+  expect(await scene.lane(second)).toBeUndefined();
+  expect(scene.model.state.admissions.has(second)).toBe(true);
+  return { scene, flow, first, second, native };
+}
+
+/** The line is called, and the session takes its lane. */
+async function slotIsFree(scene: Scene, session: SessionId): Promise<void> {
+  await scene.limit(scene.model.limits);
+  expect(await scene.lane(session)).toBeDefined();
+}

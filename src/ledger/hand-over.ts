@@ -1,5 +1,5 @@
 import type { ExecutionId, SessionId } from '../base/ids.ts';
-import { clocksAbove, shiftDeadline } from './clock.ts';
+import { clocksAbove, settleSlotWait, shiftDeadline } from './clock.ts';
 import type { Draft } from './decision.ts';
 import type { Actor, Execution } from './execution.ts';
 import { atEveryFall } from './execution.ts';
@@ -85,7 +85,8 @@ function* resumeAbove(draft: Draft, notice: Notice): Asking<void> {
   if (!held) return;
   const since = Math.max(held.since, notice.owedAt);
   for (const row of yield* clocksAbove(yield* ask('execution', notice.countedOn)))
-    shiftDeadline(draft, row, draft.now - since);
+    if (limit) shiftDeadline(draft, row, draft.now - since);
+    else yield* settleSlotWait(draft, row, since);
 }
 
 /** A claim whose text will provably never be taken up: owed again, at once, and no attempt is spent. */

@@ -53,6 +53,7 @@ export function newExecution(
     cancelRequested: null,
     detachedAt: given.kind === 'service' ? now : null,
     deadlineAt: null,
+    clockedUntil: null,
     startedAt: given.state === 'queued' ? null : now,
     endedAt: null,
     closedAt: null,

@@ -1,5 +1,6 @@
 import type { FreshIds, SessionId } from '../base/ids.ts';
 import { callBehind } from './admission.ts';
+import { settleWork } from './clock.ts';
 import type { Ending, Rule } from './decision.ts';
 import { Draft } from './decision.ts';
 import type { Execution, ExecutionUsage, Failure } from './execution.ts';
@@ -104,6 +105,7 @@ export function* endTurn(draft: Draft, session: Session, turn: Turn, command: Ag
     id: turn.id,
     set: { state: 'ended', status, endedAt: draft.now, position: command.position },
   });
+  yield* settleWork(draft, owners);
   releaseLane(draft, session, turn, command.position);
   yield* callBehind(draft);
   draft.tell({ type: 'turn.ended', rootId: null, sessionId: session.id, data: { turnId: turn.id, status } });

@@ -45,6 +45,7 @@ export function copyExecution(row: Execution): ChangingExecution {
     cancelRequested: row.cancelRequested,
     detachedAt: row.detachedAt,
     deadlineAt: row.deadlineAt,
+    clockedUntil: row.clockedUntil,
     startedAt: row.startedAt,
     endedAt: row.endedAt,
     closedAt: row.closedAt,

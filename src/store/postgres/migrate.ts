@@ -6,6 +6,7 @@ import { ledgerSchema } from './migrations/0001-ledger.ts';
 import { schedulesSchema } from './migrations/0002-schedules.ts';
 import { guardsSchema } from './migrations/0003-guards.ts';
 import { answersSchema } from './migrations/0004-answers.ts';
+import { clocksSchema } from './migrations/0005-clocks.ts';
 
 /** One step of the schema. Steps are only ever appended; one that was released is never edited. */
 export interface Migration {
@@ -19,6 +20,7 @@ export const migrations: readonly Migration[] = [
   { name: '0002-schedules', sql: schedulesSchema },
   { name: '0003-guards', sql: guardsSchema },
   { name: '0004-answers', sql: answersSchema },
+  { name: '0005-clocks', sql: clocksSchema },
 ];
 
 const bookkeeping = `

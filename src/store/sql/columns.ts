@@ -81,6 +81,7 @@ export const executionColumns: Columns<Execution> = {
   cancelRequested: seldom.json('cancel_requested'),
   detachedAt: seldom.integer('detached_at'),
   deadlineAt: seldom.integer('deadline_at'),
+  clockedUntil: seldom.integer('clocked_until'),
   startedAt: integer('started_at'),
   endedAt: seldom.integer('ended_at'),
   closedAt: seldom.integer('closed_at'),

@@ -18,6 +18,7 @@ import { runsOfWorkflowsSchema } from './migrations/0014-runs-of-workflows.ts';
 import { workflowRunsSchema } from './migrations/0015-workflow-runs.ts';
 import { requestedRunsSchema } from './migrations/0016-requested-runs.ts';
 import { answersSchema } from './migrations/0017-answers.ts';
+import { clocksSchema } from './migrations/0018-clocks.ts';
 
 /** One step of the schema. Steps are only ever appended; one that was released is never edited. */
 export interface Migration {
@@ -46,6 +47,7 @@ export const migrations: readonly Migration[] = [
   { name: '0015-workflow-runs', sql: workflowRunsSchema, rebuilds: true },
   { name: '0016-requested-runs', sql: requestedRunsSchema },
   { name: '0017-answers', sql: answersSchema },
+  { name: '0018-clocks', sql: clocksSchema },
 ];
 
 interface Applied {
