@@ -110,6 +110,25 @@ describe('a YAML file', () => {
     expect(problemsOf('__proto__: {x: 1}\nagent: a\nmessages: []\n')[0]?.key).toBe('__proto__');
   });
 
+  it.each([
+    ['lists', (n: number) => `agent: ${'['.repeat(n)}${']'.repeat(n)}`],
+    ['mappings', (n: number) => `agent: ${'{a: '.repeat(n)}${'}'.repeat(n)}`],
+    ['lines', (n: number) => `agent: demo\nmessages:\n${'- '.repeat(n)}x`],
+  ])('that is nested without end says so, once: %s', (_, text) => {
+    const problems = problemsOf(text(20_000));
+    expect(problems.map(({ message }) => message)).toEqual([
+      'this is nested too deeply to be read; what is meant to be used has a few levels.',
+    ]);
+  });
+
+  it('that merges mappings is told that there is no such thing', () => {
+    const [problem] = problemsOf(
+      'agent: demo\nmessages:\n  - &first {text: one}\n  - {<<: *first, text: two}\n',
+    );
+    expect(problem).toMatchObject({ line: 4, key: 'messages[1].<<' });
+    expect(problem?.message).toContain('YAML 1.2 has no merging of mappings: write the keys out');
+  });
+
   it('follows an alias to the place of the mistake', () => {
     expect(
       problemsOf('agent: a\nmessages:\n  - &m {text: one, tiemout: 1h}\n  - *m\n').map(({ line, column }) => [

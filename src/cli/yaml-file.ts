@@ -42,7 +42,10 @@ export function readYaml(text: string, file: string): ReadYaml | Exclude<YamlRes
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, ...yamlOptions });
   const source: Source = { file, text, lines, document };
-  const [first, ...rest] = document.errors.map((error) => syntaxProblem(source, error));
+  // Every level at which the stack was full has an error of its own; one says it.
+  const full = document.errors.filter(isStackFull).slice(0, 1);
+  const errors = full.length > 0 ? full : document.errors;
+  const [first, ...rest] = errors.map((error) => syntaxProblem(source, error));
   if (first) return { ok: false, problems: [first, ...rest] };
   const read = plainValue(source);
   if (!read.ok) return read;
@@ -168,8 +171,16 @@ function describeProblem(problem: YamlProblem): string {
   return `${at}: ${problem.message}\n\n${problem.excerpt}`;
 }
 
+const tooDeep = 'this is nested too deeply to be read; what is meant to be used has a few levels.';
+
+/** Whether the library has no stack left, which it tells as a mistake of the text. */
+function isStackFull(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('Maximum call stack size exceeded');
+}
+
 function syntaxProblem(source: Source, error: YAMLError): YamlProblem {
   const isSecond = error.code === 'MULTIPLE_DOCS';
+  if (isStackFull(error)) return problemAt(source, error.pos[0], '', tooDeep);
   const isNested = error.message.startsWith('Nested mappings are not allowed');
   const hint = isNested ? ' A text with ": " in it must be in quotes.' : '';
   const why = isSecond
@@ -184,6 +195,7 @@ function plainValue(source: Source): YamlResult<unknown> {
     return { ok: true, value: source.document.toJS() };
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
+    if (isStackFull(thrown)) return { ok: false, problems: [problemAt(source, 0, '', tooDeep)] };
     return { ok: false, problems: [problemAt(source, 0, '', `this cannot be read: ${plainLine(message)}`)] };
   }
 }
@@ -215,7 +227,7 @@ function unknownKeyProblems(source: Source, keys: ValidKeys, issue: SchemaIssue)
     const meant = findNearest(key, valid);
     const hint = meant === undefined ? listed(valid) : ` Did you mean "${meant}"?`;
     const path = [...issue.path, key];
-    const message = `the key "${plainLine(key)}" is not known here.${hint}`;
+    const message = `the key "${plainLine(key)}" is not known here.${key === mergeKey ? noMerge : hint}`;
     const problem = problemAt(source, offsetOfKey(source.document, path), pathText(path), message);
     return meant === undefined ? problem : { ...problem, nearest: meant };
   });
@@ -232,6 +244,11 @@ function unquotedText(source: Source, keys: ValidKeys, issue: SchemaIssue): Yaml
   const message = `${pathText(issue.path)}: a text with ": " in it reads as a mapping; put all of it in quotes.`;
   return problemAt(source, offsetOfKey(source.document, [...issue.path, key]), pathText(issue.path), message);
 }
+
+const mergeKey = '<<';
+/** YAML 1.1 took over the keys of another mapping by this one. */
+const noMerge =
+  ' YAML 1.2 has no merging of mappings: write the keys out, or name a whole value by an alias (*NAME).';
 
 function listed(valid: readonly string[]): string {
   return valid.length === 0 ? '' : ` Valid here: ${[...valid].sort().join(', ')}.`;

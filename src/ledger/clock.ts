@@ -138,32 +138,32 @@ export function waitsBelow({ kind, state }: Pick<Execution, 'kind' | 'state'>): 
 }
 
 /**
- * For how long the clock of a message stands still because of this wait, its own or one below it. Within a turn it is the
- * agent that says so, and an agent may hang: until the instant it gave, else for as long as the message may take.
+ * For how long a clock stands still because of this wait, its own or one below it. Within a turn it is the
+ * agent that says so, and an agent may hang: until the instant it gave, else for as long as that may take.
  */
-function standingMs(waits: Execution, waiting: Waiting, message: Execution): number {
-  if (isQuestion(waits) && waits.id !== message.id) return Infinity;
+function standingMs(waits: Execution, waiting: Waiting, above: Execution): number {
+  if (isQuestion(waits) && waits.id !== above.id) return Infinity;
   if (!stopsClock(waiting)) return 0;
   if (waits.state === 'queued' || !waitsForLimit(waiting)) return Infinity;
   if (waiting.until !== undefined) return Math.max(0, waiting.until - waiting.since);
-  return message.timeoutMs ?? defaultTimeoutMs;
+  return above.timeoutMs ?? defaultTimeoutMs;
 }
 
 /** For how long it has stood still by now. */
-function stoodMs(now: number, waits: Execution, waiting: Waiting, message: Execution): number {
-  return Math.max(0, Math.min(now - waiting.since, standingMs(waits, waiting, message)));
+function stoodMs(now: number, waits: Execution, waiting: Waiting, above: Execution): number {
+  return Math.max(0, Math.min(now - waiting.since, standingMs(waits, waiting, above)));
 }
 
-function includes(messages: readonly Execution[], row: Execution): boolean {
-  return messages.some((message) => message.id === row.id);
+function includes(rows: readonly Execution[], row: Execution): boolean {
+  return rows.some(({ id }) => id === row.id);
 }
 
 /** What has a clock and is not closed, from this execution up to its root, or up to what was detached. */
 export function* clocksAbove(from: Execution | undefined): Asking<Execution[]> {
-  const messages: Execution[] = [];
+  const rows: Execution[] = [];
   for (let row = from; row; row = row.detachedAt === null ? yield* parentOf(row) : undefined)
-    if (hasClock(row) && !row.closed && row.deadlineAt !== null) messages.push(row);
-  return messages;
+    if (hasClock(row) && !row.closed && row.deadlineAt !== null) rows.push(row);
+  return rows;
 }
 
 /** The execution above, if it counts there. */
@@ -173,7 +173,7 @@ export function* parentOf(row: Execution): Asking<Execution | undefined> {
 
 /**
  * Moves a deadline by as long as its clock stood still, and owes the look at it. Several things below may have waited side by
- * side, so a message never has more left than it had in the beginning.
+ * side, so nothing ever has more left than it had in the beginning.
  */
 export function shiftDeadline(draft: Draft, row: Execution, byMs: number): void {
   if (row.deadlineAt === null || row.closed) return;
@@ -191,7 +191,7 @@ export function shiftedDeadline(draft: Draft, row: Execution): { deadlineAt?: nu
   return { deadlineAt };
 }
 
-/** It does not wait any more: its clock, and those of the messages above it, go on. What it shows is left to the caller. */
+/** It does not wait any more: its clock, and those above it, go on. What it shows is left to the caller. */
 export function* resumeClocks(draft: Draft, row: Execution): Asking<void> {
   const { waiting } = row;
   if (!waiting || isSettled(row.state)) return;

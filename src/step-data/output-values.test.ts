@@ -50,6 +50,15 @@ describe('what a step left behind', () => {
     expect([found.ok, kept]).toEqual([false, []]);
   });
 
+  it('of a command is a megabyte at most, and how much more it was is not made up', async () => {
+    const outputs = { said: { from: 'command', command: 'cat big' } } as const;
+    const text = `${'x'.repeat(500_000)}\n[… 9000000 bytes left out …]\n${'x'.repeat(500_000)}`;
+    expect(await look(outputs, { printed: { said: { isYes: true, text } } })).toEqual({
+      ok: false,
+      mistakes: ['said: cat big prints more than 1000000 bytes; let it write a file, and name that'],
+    });
+  });
+
   it('that is missing or does not fit is told all at once', async () => {
     writeFileSync(join(cwd, 'data.json'), '{\n  "n": 1,\n}');
     writeFileSync(join(cwd, 'other.json'), '{"n": "1"}');

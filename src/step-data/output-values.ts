@@ -7,6 +7,8 @@ import { mistakesIn } from './schema.ts';
 /** The largest file of JSON, in bytes, and what all values together may be, in UTF-16 units of JSON. */
 const largestJson = 1_000_000;
 const longestValues = 1_000_000;
+/** How much the command of an output may print, in bytes: less than is kept of it. */
+const mostPrinted = 1_000_000;
 
 /** Looks at every output, so that all that is wrong is told at once. Never rejects. */
 export async function outputValues(left: LeftBehind): Promise<OutputValues> {
@@ -54,7 +56,11 @@ async function valueOf(
     }
     case 'command': {
       const { isYes, text } = printed ?? { isYes: false, text: 'it was not run' };
-      return isYes ? { value: text.replace(/\r?\n$/, '') } : no(text);
+      if (!isYes) return no(text);
+      // Of more only the beginning and the end were kept, so how much it was is not known here.
+      return Buffer.byteLength(text) > mostPrinted
+        ? no(`${plan.command} prints more than ${mostPrinted} bytes; let it write a file, and name that`)
+        : { value: text.replace(/\r?\n$/, '') };
     }
   }
 }

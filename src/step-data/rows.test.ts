@@ -38,6 +38,9 @@ describe('rows of CSV', () => {
     ['a,b\n1,x"y\n', 'a quote is found on field "b" at line 2'],
     ['a,,c\n1,2,3\n', 'Line 1 of rows has no name for column 2.'],
     ['a,a\n1,2\n', 'Line 1 of rows has two columns "a".'],
+    ['name;size\nx;1\n', 'Line 1 of rows has a ";" in it and no comma: columns are separated by commas.'],
+    ['name;size\nx;1,5\n', 'Line 1 of rows has a ";" in it and no comma'],
+    ['name\tsize\nx\t1\n', 'Line 1 of rows has a tab in it and no comma'],
   ])('that are wrong say in which line: %j', async (text, why) => {
     expect(await rowsOf('csv', text)).toEqual(expect.stringContaining(why));
   });

@@ -74,6 +74,7 @@ function csvRows(text: string, path: string): RowsRead {
     const empty = all.indexOf('');
     const twice = all.find((name, i) => all.indexOf(name) !== i);
     if (empty >= 0) wrong = `Line 1 of ${path} has no name for column ${empty + 1}.`;
+    else if (all.length === 1 && /[;\t]/.test(all[0] ?? '')) wrong = asOneColumn(path, all[0] ?? '');
     else if (twice !== undefined) wrong = `Line 1 of ${path} has two columns "${twice}".`;
     return all;
   };
@@ -89,6 +90,12 @@ function csvRows(text: string, path: string): RowsRead {
     if (!(thrown instanceof CsvError)) throw thrown;
     return no(wrong ?? `${path} is no CSV as it should be: ${wordsOf(thrown)}`);
   }
+}
+
+/** Some programs write other separators into what they call CSV: every row would be one text. */
+function asOneColumn(path: string, line: string): string {
+  const mark = line.includes(';') ? 'a ";"' : 'a tab';
+  return `Line 1 of ${path} has ${mark} in it and no comma: columns are separated by commas. Write them so, or use JSON.`;
 }
 
 function wordsOf(error: CsvError): string {

@@ -100,6 +100,8 @@ function typeOf(raw: unknown): StepTypeName | WorkflowIssue {
 
 function unmarked(raw: Readonly<Record<string, unknown>>): WorkflowIssue {
   for (const key of Object.keys(raw)) {
+    // It was to bring what the step does.
+    if (key === '<<') return { path: [], message: '', unknownKeys: [key] };
     const meant = findNearest(key, Object.values(marks));
     if (meant !== undefined) return { path: [], message: '', unknownKeys: [key] };
   }
