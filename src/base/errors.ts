@@ -113,6 +113,8 @@ const table = {
   DISK_FULL: { status: 507, exit: 5, title: 'The disk is full' },
   /** The database cannot be used now. data: {database, reason, isUnknown?}. Send it again when it is back; isUnknown: look before. */
   DATABASE_UNAVAILABLE: { status: 503, exit: 5, title: 'The database cannot be used' },
+  /** Another server works on the database. data: {database}. Stop that one, or use another database. */
+  DATABASE_IN_USE: { status: 409, exit: 4, title: 'The database is in use' },
   /** The port is taken. data: {host, port}. */
   PORT_IN_USE: { status: 500, exit: 5, title: 'The port is in use' },
   /** No server answers. data: {url}. Start one with `stemma up`. */

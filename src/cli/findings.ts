@@ -5,18 +5,10 @@ import { StemmaError } from '../base/errors.ts';
 import { readServerFile } from '../client/discovery.ts';
 import { findConfigFile, loadConfigFile } from './config-file.ts';
 import type { CliContext } from './context.ts';
+import { databaseFindings } from './database-finding.ts';
+import type { Finding } from './finding.ts';
 import type { AgentListing } from './ports.ts';
 import { isAlive } from './server-process.ts';
-
-/** One thing that was looked at. `fail`: it must be mended; `warn`: something will not work, and the rest does. */
-export interface Finding {
-  readonly what: string;
-  readonly state: 'ok' | 'warn' | 'fail';
-  /** What was seen. */
-  readonly seen: string;
-  /** What to do about it; absent where nothing is to be done. */
-  readonly advice?: string;
-}
 
 /** The oldest Node.js that it runs on: major and minor. */
 const oldestNode = [20, 19] as const;
@@ -38,6 +30,7 @@ export async function findingsOf(context: CliContext, config: string | undefined
     await directoryFinding(context.dataDir),
     await diskFinding(context.dataDir),
     await serverFinding(context.dataDir),
+    ...(await databaseFindings(context, configFile)),
     await tmuxFinding(),
     configuration,
     ...rest,

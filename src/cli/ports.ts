@@ -44,6 +44,20 @@ export interface CliDeps {
   readonly checkWorkflows: (request: WorkflowCheckRequest) => Promise<CheckedWorkflowFile[]>;
   /** The profiles of a configuration, each looked for; without a server. */
   readonly listAgentsOffline: (request: AgentsRequest) => Promise<AgentListing[]>;
+  /** Looks at the database of a URL, which it does not change. Rejects with an Error that says why it cannot be reached. */
+  readonly lookAtDatabase: (url: string) => Promise<DatabaseLook>;
+}
+
+/** What was seen of a database. */
+export interface DatabaseLook {
+  /** Without the password. */
+  readonly place: string;
+  readonly version: string;
+  /** How many steps of the schema it has, of how many are known. */
+  readonly steps: number;
+  readonly known: number;
+  /** A server works on it now. */
+  readonly isInUse: boolean;
 }
 
 /** The signals that the command line gives a meaning to. */
@@ -68,6 +82,8 @@ export interface StartOptions {
   readonly port?: number;
   /** Absolute; absent: no configuration file. */
   readonly configFile?: string;
+  /** The URL of a database, which wins over that of the configuration. */
+  readonly database?: string;
 }
 
 /** A server that answers `/readyz` with 200. Whoever started it stops it. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { StemmaError } from '../base/errors.ts';
+import { databaseUrl } from '../contract/config-file.ts';
 import { findConfigFile } from './config-file.ts';
 import type { CliContext } from './context.ts';
 import type { RunningServer, StartOptions } from './ports.ts';
@@ -34,11 +35,14 @@ export function startOptions(context: CliContext, options: Options): StartOption
   const port = numberOf(options['port']) ?? portFrom(env['STEMMA_PORT']);
   const named = textOf(options['config']) || env['STEMMA_CONFIG'];
   const configFile = findConfigFile(cwd, named);
+  // No flag: whoever lists the processes of a machine reads their arguments.
+  const database = databaseFrom(env['STEMMA_DATABASE']);
   return {
     dataDir: resolve(context.dataDir),
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
     ...(configFile === undefined ? {} : { configFile }),
+    ...(database === undefined ? {} : { database }),
   };
 }
 
@@ -47,6 +51,13 @@ export function announceReady(context: CliContext, server: Omit<RunningServer, '
   const { url, dataDir, tokenFile, pid, version, signInUrl } = server;
   if (context.isJson) context.document({ event: 'ready', url, dataDir, tokenFile, pid, version, signInUrl });
   else context.data(`stemma ready ${url} data=${dataDir} token=${tokenFile} pid=${pid}`);
+}
+
+function databaseFrom(text: string | undefined): string | undefined {
+  if (!text) return undefined;
+  if (databaseUrl.safeParse(text).success) return text;
+  const message = 'STEMMA_DATABASE is no URL of a database; write postgres://USER:PASSWORD@HOST/NAME.';
+  throw new StemmaError('INVALID_INPUT', message, { key: 'STEMMA_DATABASE' });
 }
 
 function portFrom(text: string | undefined): number | undefined {

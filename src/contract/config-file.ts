@@ -86,6 +86,14 @@ const publicUrl = z
       'How browsers reach the server through a proxy; its host is accepted. With a path, the proxy may cut that off or not.',
   });
 
+/** Where the ledger is kept, when it is not a file of the data directory. */
+export const databaseUrl = z
+  .url({ protocol: /^postgres(?:ql)?$/, error: 'must be a URL that begins with postgres://' })
+  .meta({
+    description:
+      'The PostgreSQL database that keeps the ledger, as postgres://USER@HOST/NAME; default: a file of the data directory. STEMMA_DATABASE wins, and is the place for a password.',
+  });
+
 // Not a literal: whoever has the file of a later version reads why it is refused.
 const apiVersion = z
   .string()
@@ -143,6 +151,7 @@ export const configFile = z
       description: 'Names of the targets that hear of everything that has no schedule.',
     }),
     disk: diskSettings.optional(),
+    database: databaseUrl.optional(),
   })
   .meta({ id: 'Config', description: 'The configuration of a Stemma server.' });
 export type ConfigFile = z.output<typeof configFile>;

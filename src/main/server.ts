@@ -23,8 +23,6 @@ import type { Driver } from '../drivers/port.ts';
 import { scriptDriver } from '../drivers/script/script-driver.ts';
 import { terminalDriver } from '../drivers/terminal/driver.ts';
 import type { Records } from '../store/records.ts';
-import type { SqliteStore } from '../store/sqlite/store.ts';
-import { openSqliteStore } from '../store/sqlite/store.ts';
 import { TerminalOrder } from '../terminal/terminal-order.ts';
 import { factsOf } from './agent-facts.ts';
 import { createAgents } from './agents.ts';
@@ -36,6 +34,7 @@ import { ownDataDirectory, readLine, writePrivate } from './data-directory.ts';
 import type { ServerState } from './edge-ports.ts';
 import { armFaultSwitch } from './fault-switch.ts';
 import { notifySettings } from './notifications.ts';
+import { openStore } from './open-store.ts';
 import { settingsFacts } from './settings-facts.ts';
 import { packageVersion } from './version.ts';
 import { workflowFiles } from './workflow-files.ts';
@@ -105,7 +104,12 @@ async function startIn(
   const redaction = new Redaction();
   const log = openLog(directory.logFile, redaction);
   installation.onLog?.({ log, file: directory.logFile });
-  const store = await openStore(directory);
+  const store = await openStore({
+    url: options.database ?? config.database,
+    file: directory.databaseFile,
+    log,
+    redaction,
+  });
   opened.push(() => store.close());
   const stopping = new AbortController();
   const terminalOrder = new TerminalOrder();
@@ -219,10 +223,6 @@ function openLog(file: string, redaction: Redaction): Logger {
   }
   const destination = pino.destination({ dest: file, mkdir: false, sync: true });
   return pino({ level }, { write: (line: string) => destination.write(redaction.text(line)) });
-}
-
-function openStore(directory: DataDirectory): Promise<SqliteStore> {
-  return openSqliteStore({ file: directory.databaseFile, clock: systemClock, random: Math.random });
 }
 
 /**

@@ -28,6 +28,7 @@ process.exitCode = await runCli(argv, {
     (await import('./schedule-facts.ts')).scheduleFactsOffline(request, installation),
   checkWorkflows: async (request) =>
     (await import('./check-workflows.ts')).checkWorkflowsOffline(request, installation),
+  lookAtDatabase: async (url) => (await import('../store/postgres/look.ts')).lookAtPostgres(url),
   listAgentsOffline: async (request) =>
     (await import('./check-agent.ts')).listAgentsOffline(request, installation),
 });

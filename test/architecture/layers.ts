@@ -137,7 +137,6 @@ export const exceptions: readonly { readonly path: string; readonly what: string
     what: 'new Date(',
     why: 'writes a given instant as text; it does not ask for the time',
   },
-  { path: 'main/server.ts', what: 'Math.random', why: 'wiring: this is where randomness is injected' },
 ];
 
 /** Files of the product that are longer than 300 lines, each with its reason. */

@@ -63,6 +63,7 @@ export class Bench {
       }),
       checkWorkflows: async () => [],
       listAgentsOffline: async () => [],
+      lookAtDatabase: () => Promise.reject(new Error('there is no database here')),
       scheduleFacts: async () => ({
         agents: ['demo', 'codex'],
         refusalOfBudget: () => undefined,

@@ -59,5 +59,6 @@ process.exitCode = await runCli(process.argv.slice(2), {
   checkAgentOffline: () => Promise.reject(new Error('no agent is checked here')),
   checkWorkflows: async () => [],
   listAgentsOffline: async () => [],
+  lookAtDatabase: () => Promise.reject(new Error('there is no database here')),
   scheduleFacts: async () => ({ agents: [], refusalOfBudget: () => undefined, targets: [] }),
 });

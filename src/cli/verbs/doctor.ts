@@ -1,6 +1,7 @@
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
-import { type Finding, findingsOf } from '../findings.ts';
+import type { Finding } from '../finding.ts';
+import { findingsOf } from '../findings.ts';
 import type { Tone } from '../../words/line.ts';
 import { span } from '../../words/line.ts';
 import { plainLine, wrap } from '../../words/text.ts';

@@ -30,6 +30,9 @@ const troubles: readonly (readonly [state: string, trouble: Trouble])[] = [
   ['XX', 'unable'],
 ];
 
+/** Errors of sockets and of looking names up, one of which may stand for several addresses. */
+const lostCodes = /^(ECONN|ENET|EHOST|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|ENOENT|ERR_SSL|EPROTO)/;
+
 /** What kind of trouble an error of the driver is. `undefined`: it is none of the database's. */
 export function troubleOf(error: unknown): Trouble | undefined {
   if (!(error instanceof Error) || error instanceof StemmaError) return undefined;
@@ -37,7 +40,7 @@ export function troubleOf(error: unknown): Trouble | undefined {
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && 'severity' in error) {
     return troubles.find(([state]) => code.startsWith(state))?.[1] ?? 'refused';
   }
-  if (typeof code === 'string' && /^E[A-Z_]+$/.test(code) && 'errno' in error) return 'lost';
+  if (typeof code === 'string' && lostCodes.test(code)) return 'lost';
   // The driver's own sentences have no code.
   return /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Client has already been connected|Cannot use a pool after)/.test(
     error.message,
@@ -58,8 +61,22 @@ export function toStoreError(error: Error, place: string): StemmaError {
     const message = `The disk of the database ${place} is full: nothing of this request was stored; free some space and send it again.`;
     return new StemmaError('DISK_FULL', message, { path: place }, error);
   }
-  const message = `The database ${place} cannot be used (${error.message}); nothing of this request was stored. Send it again when the database is back.`;
-  return new StemmaError('DATABASE_UNAVAILABLE', message, { database: place, reason: error.message }, error);
+  const reason = reasonOf(error);
+  const message = `The database ${place} cannot be used (${reason}); nothing of this request was stored. Send it again when the database is back.`;
+  return new StemmaError('DATABASE_UNAVAILABLE', message, { database: place, reason }, error);
+}
+
+/** What somebody is told who starts a server on a database that cannot be opened. */
+export function cannotOpen(error: Error, place: string): StemmaError {
+  const reason = reasonOf(error);
+  const message = `The database ${place} cannot be opened (${reason}). Start it, or correct "database" in the configuration or STEMMA_DATABASE.`;
+  return new StemmaError('DATABASE_UNAVAILABLE', message, { database: place, reason }, error);
+}
+
+/** An error that stands for several has no sentence of its own. */
+function reasonOf(error: Error): string {
+  const { message, code } = error as { readonly message: string; readonly code?: string };
+  return message || code || error.name;
 }
 
 /** What a caller is told whose commit was under way when the database went away. */

@@ -15,12 +15,13 @@ import type { WakeStatements } from '../sql/wake-statements.ts';
 import { wakeStatements } from '../sql/wake-statements.ts';
 import type { EventLog, RecoveryViews, Views } from '../views.ts';
 import type { CommittedRows, WholeStore } from '../whole-store.ts';
-import { isEnvironmental, toStoreError, troubleOf } from './database-error.ts';
+import { cannotOpen, isEnvironmental, toStoreError, troubleOf } from './database-error.ts';
 import type { Operation } from './group-commit.ts';
 import { GroupCommit } from './group-commit.ts';
 import { migrate } from './migrate.ts';
 import { execute, openPool } from './pool.ts';
 import { ReplayedConnection } from './replay.ts';
+import { SoleServer } from './sole-server.ts';
 import type { ChangingWork } from './tables.ts';
 import { PostgresTables } from './tables.ts';
 import type { TransactionTools } from './transaction.ts';
@@ -33,7 +34,9 @@ export interface PostgresOptions {
   readonly clock: Clock;
   /** Values in [0, 1), for the id of a new database and for pauses. */
   readonly random: () => number;
-  /** Told of a connection that broke. Must not throw. */
+  /** No other server may work on it as long as it is open: rejects with `DATABASE_IN_USE` when one does. Default false. */
+  readonly isSole?: boolean;
+  /** Told of a connection that broke, and of another server. Must not throw. */
   readonly report?: (what: string, data: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -45,22 +48,25 @@ const oldestVersion = 130_000;
  * `SCHEMA_DRIFT`, or `INVALID_CONFIG` for one that cannot be used at all.
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
-  const { url, clock, random, report } = options;
+  const { url, clock, random, report = () => undefined } = options;
   const place = placeOf(url);
-  const pool = openPool(url, (error) => report?.('database.lost', { database: place, error: error.message }));
+  const pool = openPool(url, (error) => report('database.lost', { database: place, error: error.message }));
+  let sole: SoleServer | undefined;
   try {
+    if (options.isSole) sole = await SoleServer.claim({ url, place, clock, report });
     const client = await pool.connect();
     try {
       await refuseUnfit(client, place);
       await migrate(client, clock.now());
       const databaseId = await databaseIdOf(client, random);
-      return new PostgresStore({ pool, place, databaseId, clock, random });
+      return new PostgresStore({ pool, place, databaseId, clock, random, sole });
     } finally {
       client.release();
     }
   } catch (error) {
+    await sole?.release();
     await pool.end();
-    throw isEnvironmental(error) ? toStoreError(error, place) : error;
+    throw error instanceof StemmaError || !(error instanceof Error) ? error : cannotOpen(error, place);
   }
 }
 
@@ -100,6 +106,7 @@ interface Parts {
   readonly databaseId: string;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly sole: SoleServer | undefined;
 }
 
 /** The durable ledger on PostgreSQL, with the views, records and wake-up rows of the same database. */
@@ -183,7 +190,10 @@ export class PostgresStore implements WholeStore {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#commits.drained().then(() => this.#parts.pool.end());
+    this.#closing ??= this.#commits.drained().then(async () => {
+      await this.#parts.sole?.release();
+      await this.#parts.pool.end();
+    });
     return this.#closing;
   }
 
@@ -198,7 +208,8 @@ export class PostgresStore implements WholeStore {
 
   #writing<T>(operation: Operation<T>): Promise<T> {
     if (this.#closing) return Promise.reject(closedError());
-    return this.#commits.submit(operation);
+    const refusal = this.#parts.sole?.refusal;
+    return refusal ? Promise.reject(refusal) : this.#commits.submit(operation);
   }
 
   async #reading<T>(query: Operation<T>): Promise<T> {
