@@ -49,7 +49,8 @@ export const TraceLine = memo(function TraceLine(props: LineProps): ReactNode {
     <div
       role="row"
       className={styles.row}
-      style={{ transform: `translateY(${top}px)`, height }}
+      // No transform: each would be a thing of its own to the compositor.
+      style={{ insetBlockStart: top, height }}
       tabIndex={isFocused ? 0 : -1}
       aria-rowindex={place + 2}
       aria-level={row.depth + 1}
@@ -132,6 +133,8 @@ function StepName({ step, now }: { readonly step: TreeStep; readonly now: number
   );
 }
 
+/** As wide as a bar is at least, as the style says. */
+const leastPx = 3;
 /** What took less is not told more exactly; milliseconds. */
 const shortMs = 100;
 
@@ -156,8 +159,8 @@ function Times({
           barsOf(execution, now).map(({ part, from, to, isGoing }) => {
             const left = placeOf(from, window, width);
             const right = placeOf(to, window, width);
-            if (right < -4 || left > width + 4) return null;
-            const start = Math.max(-4, left);
+            if (right < 0 || left > width) return null;
+            const start = Math.max(0, Math.min(left, width - leastPx));
             return (
               <span
                 key={part}
@@ -166,7 +169,7 @@ function Times({
                 data-state={state}
                 data-kind={execution.kind}
                 data-going={isGoing || undefined}
-                style={{ insetInlineStart: start, width: Math.min(right, width + 4) - start }}
+                style={{ insetInlineStart: start, width: Math.min(right, width) - start }}
               />
             );
           })}
