@@ -168,6 +168,8 @@ for (const shape of chosen) {
     peakMb.toFixed(0),
     size.toFixed(1),
   ]);
+  // At once: whoever stops a long list of shapes has what was measured till then.
+  process.stderr.write(`${table.at(-1)?.join(' | ')}\n`);
   for (const { path, ms, bytes } of views)
     shown.push([shape.name, path, ms.toFixed(1), (bytes / 1000).toFixed(0)]);
 }

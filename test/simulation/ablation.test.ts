@@ -31,10 +31,10 @@ const known: Readonly<Record<RuleName, number>> = {
   workspaceLock: 7,
   workspaceCall: 7,
   batchWhole: 1,
-  stepOnce: 7,
+  stepOnce: 1,
   stepNeeds: 4,
-  stepMissed: 8,
-  stepWhole: 5,
+  stepMissed: 120,
+  stepWhole: 6,
 };
 /** Rules of workflows are shown by histories in which these are at work. */
 const ofWorkflows: readonly RuleName[] = ['stepOnce', 'stepNeeds', 'stepMissed', 'stepWhole'];
