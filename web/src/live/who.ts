@@ -20,11 +20,6 @@ export function useMay(needs: Needs): boolean {
   return data === undefined || data.scope === 'admin' || data.scope === needs;
 }
 
-/** Whether who is signed in may change anything. */
-export function useMayOperate(): boolean {
-  return useMay('operate');
-}
-
 /** Why a control cannot be used by who is signed in; undefined where it can. */
 export function useWhyNot(needs: Needs = 'operate'): string | undefined {
   const may = useMay(needs);
