@@ -43,7 +43,11 @@ export function serverHandlers(context: HandlerContext): HandlersOf<ServerNames>
         ? { name: caller.name, scope: caller.scope }
         : { name: caller.kind, scope: 'read' as const },
     settings: () => ports.settings.read(),
-    version: async () => ({ name: 'stemma' as const, version: ports.health.version() }),
+    version: async () => {
+      const { configFile } = ports.health;
+      const config = configFile === undefined ? {} : { configFile };
+      return { name: 'stemma' as const, version: ports.health.version(), ...config };
+    },
   };
 }
 

@@ -413,6 +413,8 @@ export interface Health {
   /** Throws or answers false when the store cannot be read. */
   isStoreUsable(): Promise<boolean>;
   version(): string;
+  /** The configuration that the server was started with; absent: none. */
+  readonly configFile?: string;
   metrics(): readonly Metric[];
 }
 

@@ -18,7 +18,13 @@ describe('doctor', () => {
       checkWorkflows: async () => [{ name: 'nightly', steps: 2, problems: [] }],
       listAgentsOffline: async () => [
         { ...listed, check: { found: false, warnings: [] }, install: 'npm i -g mine' },
-        { ...listed, name: 'built', isBuiltIn: true, check: { found: false, warnings: [] } },
+        {
+          ...listed,
+          name: 'built',
+          isBuiltIn: true,
+          check: { found: false, warnings: [] },
+          install: 'npm i -g built',
+        },
         {
           ...listed,
           name: 'out',
@@ -32,7 +38,9 @@ describe('doctor', () => {
     expect(out).toContain('ok    server: none runs; "stemma up" starts one');
     expect(out).toContain('ok    workflows: 1, no mistakes');
     expect(out).toContain('fail  agent mine: its program is not installed\n      -> npm i -g mine');
-    expect(out).toContain('ok    agent built: its program is not installed');
+    expect(out).toContain(
+      'ok    agent built: its program is not installed; if you want it: npm i -g built\n',
+    );
     expect(out).toContain('warn  agent out: 1.2, nobody is signed in\n      -> out login');
   });
 

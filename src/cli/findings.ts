@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StemmaError } from '../base/errors.ts';
-import { readServerFile } from '../client/discovery.ts';
+import { readServerFile, readToken } from '../client/discovery.ts';
+import { StemmaClient } from '../client/stemma-client.ts';
 import { findConfigFile, loadConfigFile } from './config-file.ts';
 import type { CliContext } from './context.ts';
 import { databaseFindings } from './database-finding.ts';
@@ -21,9 +22,11 @@ const versionWithinMs = 5_000;
 /** Looks at what Stemma needs around it, one after the other. `config`: the file that is meant, if one is. */
 export async function findingsOf(context: CliContext, config: string | undefined): Promise<Finding[]> {
   const { cwd } = context.deps;
-  const configFile = findConfigFile(cwd, config);
+  const used = await usedBy(context);
+  const configFile =
+    config === undefined && used?.file !== undefined ? used.file : findConfigFile(cwd, config);
   const request = configFile === undefined ? {} : { configFile };
-  const configuration = await configurationFinding(configFile);
+  const configuration = await configurationFinding(configFile, used);
   const rest = configuration.state === 'fail' ? [] : await configuredFindings(context, request);
   return [
     nodeFinding(process.versions.node),
@@ -35,6 +38,27 @@ export async function findingsOf(context: CliContext, config: string | undefined
     configuration,
     ...rest,
   ];
+}
+
+/** The configuration that a server of this data directory was started with; undefined when none answers. */
+interface Used {
+  readonly file: string | undefined;
+}
+
+async function usedBy({ dataDir, deps }: CliContext): Promise<Used | undefined> {
+  const server = await readServerFile(dataDir);
+  if (!server || !isAlive(server.pid)) return undefined;
+  try {
+    const client = new StemmaClient(
+      { url: server.url, token: await readToken(server.tokenFile) },
+      deps.clock,
+    );
+    const { configFile } = await client.call('version', { signal: AbortSignal.timeout(versionWithinMs) });
+    return { file: configFile };
+  } catch {
+    // That it does not answer is a finding of its own.
+    return undefined;
+  }
 }
 
 async function configuredFindings(
@@ -158,12 +182,16 @@ function tmuxFinding(): Promise<Finding> {
   });
 }
 
-async function configurationFinding(file: string | undefined): Promise<Finding> {
+async function configurationFinding(file: string | undefined, used: Used | undefined): Promise<Finding> {
   const what = 'config';
   if (file === undefined) return { what, state: 'ok', seen: 'no stemma.yaml here; "stemma init" writes one' };
+  const other = used?.file === undefined ? 'none' : used.file;
   try {
     await loadConfigFile(file);
-    return { what, state: 'ok', seen: file };
+    if (!used) return { what, state: 'ok', seen: file };
+    if (used.file === file) return { what, state: 'ok', seen: `${file}, which the server uses` };
+    const advice = `"stemma down", then "stemma up --config ${file}", if the server is to use it`;
+    return { what, state: 'warn', seen: `${file}; the running server uses ${other}`, advice };
   } catch (thrown) {
     if (!(thrown instanceof StemmaError)) throw thrown;
     return { what, state: 'fail', seen: thrown.message, advice: `correct ${file}` };
@@ -193,8 +221,10 @@ function agentFinding({ name, isBuiltIn, check, install }: AgentListing): Findin
     };
   // One that nobody configured may be missing: nobody has asked for it.
   const state = isBuiltIn ? 'ok' : 'fail';
-  if (!check.found)
-    return { what, state, seen: 'its program is not installed', ...(install ? { advice: install } : {}) };
+  const isMissing = 'its program is not installed';
+  if (!check.found && isBuiltIn)
+    return { what, state, seen: install ? `${isMissing}; if you want it: ${install}` : isMissing };
+  if (!check.found) return { what, state, seen: isMissing, ...(install ? { advice: install } : {}) };
   const version = check.version ?? 'found';
   if (check.signedIn === 'no')
     return {

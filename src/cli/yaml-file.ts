@@ -167,6 +167,8 @@ const mostProblems = 50;
 const yamlOptions = { prettyErrors: false, uniqueKeys: true, logLevel: 'error' } as const;
 
 function describeProblem(problem: YamlProblem): string {
+  // What is wrong with a file as a whole has no place in it.
+  if (problem.excerpt === '') return problem.message;
   const at = `${problem.file}:${problem.line}:${problem.column}`;
   return `${at}: ${problem.message}\n\n${problem.excerpt}`;
 }

@@ -187,6 +187,13 @@ export const meAnswer = z
 export type MeAnswer = z.infer<typeof meAnswer>;
 
 export const versionAnswer = z
-  .object({ name: z.literal('stemma'), version: z.string() })
+  .object({
+    name: z.literal('stemma'),
+    version: z.string(),
+    configFile: z
+      .string()
+      .optional()
+      .meta({ description: 'The configuration that the server was started with.' }),
+  })
   .meta({ id: 'VersionAnswer' });
 export type VersionAnswer = z.infer<typeof versionAnswer>;

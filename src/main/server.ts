@@ -154,14 +154,18 @@ async function startIn(
     origin,
     state: () => state,
   });
-  const api = createApi(app.ports, {
-    clock: systemClock,
-    log,
-    port: () => listener?.port ?? 0,
-    page: await loadPage(installation.pageDirectory),
-    hosts: [host],
-    ...(publicUrl === undefined ? {} : { publicUrl }),
-  });
+  const health = { ...app.ports.health, ...(configFile === undefined ? {} : { configFile }) };
+  const api = createApi(
+    { ...app.ports, health },
+    {
+      clock: systemClock,
+      log,
+      port: () => listener?.port ?? 0,
+      page: await loadPage(installation.pageDirectory),
+      hosts: [host],
+      ...(publicUrl === undefined ? {} : { publicUrl }),
+    },
+  );
   const ports = await portsToTry(options.port ?? config.server?.port ?? defaultPort, store.records);
   listener = await listenOnOne(ports, (port) => listen({ host, port, clock: systemClock, fetch: api.fetch }));
   opened.push(() => (listener as Listener).close(0));

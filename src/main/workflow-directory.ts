@@ -20,6 +20,9 @@ export interface WorkflowPaths {
 
 /** The largest file that is read as a workflow, in bytes. */
 const largestFile = 1_000_000;
+/** What is wrong with a file whose name no workflow can have. */
+const notAName =
+  'the name of the file is the name of the workflow, so call it by letters, digits, ".", "_" and "-", beginning with a letter or a digit';
 /** How many files of a directory are workflows; the others are none. */
 const mostFiles = 1_000;
 
@@ -33,8 +36,7 @@ export async function findWorkflows(directory: string): Promise<WorkflowPaths> {
     const name = entry.replace(/\.ya?ml$/, '');
     const path = join(directory, entry);
     const parsed = scheduleName.safeParse(name);
-    if (!parsed.success)
-      odd.push({ name, why: `${entry}: its name ${parsed.error.issues[0]?.message ?? ''}` });
+    if (!parsed.success) odd.push({ name, why: `${entry}: ${notAName}` });
     else if (files.has(name))
       odd.push({ name, why: `${entry}: there is another file for "${name}" already` });
     else if (files.size >= mostFiles)

@@ -124,6 +124,8 @@ function groupIssues(
   called: WorkflowOutline,
 ): WorkflowIssue[] {
   if (group === undefined || group.includes('{{') || called.groups.includes(group)) return [];
+  if (called.groups.length === 0)
+    return [issueAt([...path, 'group'], `"${workflow}" has no groups; leave "group" out`)];
   return [unknownName([...path, 'group'], `"${workflow}" has no group`, group, called.groups)];
 }
 

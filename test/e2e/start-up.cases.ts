@@ -123,6 +123,27 @@ export function startUpCases(): void {
     await next.signal('SIGTERM');
   });
 
+  test.concurrent('doctor looks at the configuration of the server that runs, wherever it is called', {
+    timeout: 180_000,
+  }, async () => {
+    const dataDir = join(root, 'doctor');
+    const file = join(root, 'used.yaml');
+    writeFileSync(file, 'agents:\n  mine: { driver: script, command: [cat] }\n');
+    const { process } = await firstLine(['up', '--data', dataDir, '--port', '0', '--config', file]);
+    const seen = await stemma(['doctor', '--data', dataDir], { cwd: root });
+    expect(seen.stdout).toMatch(/^ok +config: \S*used\.yaml, which the server\s+uses$/m);
+    expect(seen.stdout).toMatch(/^ok +agent mine: found$/m);
+    const other = join(root, 'other.yaml');
+    writeFileSync(other, 'agents: {}\n');
+    const asked = await stemma(['doctor', '--data', dataDir, '--config', other, '--json'], { cwd: root });
+    const { items } = JSON.parse(asked.stdout) as { items: { what: string; state: string; seen: string }[] };
+    expect(items.find(({ what }) => what === 'config')).toMatchObject({
+      state: 'warn',
+      seen: `${other}; the running server uses ${file}`,
+    });
+    await process.signal('SIGTERM');
+  });
+
   test.concurrent('what cannot be used is exit 5 and named, before anything is started', {
     timeout: 180_000,
   }, async () => {
