@@ -111,14 +111,19 @@ describe('a YAML file', () => {
   });
 
   it.each([
-    ['lists', (n: number) => `agent: ${'['.repeat(n)}${']'.repeat(n)}`],
-    ['mappings', (n: number) => `agent: ${'{a: '.repeat(n)}${'}'.repeat(n)}`],
-    ['lines', (n: number) => `agent: demo\nmessages:\n${'- '.repeat(n)}x`],
-  ])('that is nested without end says so, once: %s', (_, text) => {
-    const problems = problemsOf(text(20_000));
-    expect(problems.map(({ message }) => message)).toEqual([
-      'this is nested too deeply to be read; what is meant to be used has a few levels.',
-    ]);
+    ['lists', `agent: a\nmessages: ${'['.repeat(20_000)}`, 2],
+    ['closed lists', `messages: ${'['.repeat(20_000)}${']'.repeat(20_000)}`, 1],
+    ['mappings in braces', '{a: '.repeat(20_000), 1],
+    ['mappings', Array.from({ length: 1_000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'), 102],
+    ['lists in lists', `messages:\n  ${'- '.repeat(20_000)}`, 2],
+  ])('that is nested without end says where, before it takes the stack: %s', (_, text, line) => {
+    const message = 'this is nested more than 100 deep; what is meant to be used has a few levels.';
+    expect(problemsOf(text)).toEqual([expect.objectContaining({ line, message })]);
+  });
+
+  it('may be nested a hundred deep', () => {
+    const nested = parseYaml(`${'['.repeat(100)}a${']'.repeat(100)}`, 'f.yaml', z.unknown());
+    expect(nested).toMatchObject({ ok: true });
   });
 
   it('that merges mappings is told that there is no such thing', () => {
@@ -127,6 +132,9 @@ describe('a YAML file', () => {
     );
     expect(problem).toMatchObject({ line: 4, key: 'messages[1].<<' });
     expect(problem?.message).toContain('YAML 1.2 has no merging of mappings: write the keys out');
+    // Alone in an item of a list, it is no text that lacks its quotes.
+    const [alone] = problemsOf('agent: demo\nmessages:\n  - &first {text: one}\n  - <<: *first\n');
+    expect(alone?.message).toContain('YAML 1.2 has no merging of mappings');
   });
 
   it('follows an alias to the place of the mistake', () => {

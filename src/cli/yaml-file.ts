@@ -6,6 +6,7 @@ import { findNearest } from '../base/nearest.ts';
 import { keysAt } from '../contract/schema-keys.ts';
 import { clip, plainLine } from '../words/text.ts';
 import { flattenIssues, type SchemaIssue } from '../contract/schema-issues.ts';
+import { deepestYaml, offsetOfTooDeep } from './yaml-depth.ts';
 import { offsetOfKey, offsetOfValue } from './yaml-positions.ts';
 
 /** One thing that is wrong in a file, and where: lines and columns count from 1. */
@@ -39,13 +40,14 @@ type ValidKeys = (path: readonly PropertyKey[]) => readonly string[];
 
 /** Reads YAML 1.2 text. Never throws for what the text says: problems come back in the order of the file. */
 export function readYaml(text: string, file: string): ReadYaml | Exclude<YamlResult<never>, { ok: true }> {
+  const begun = new LineCounter();
+  const deep = offsetOfTooDeep(text, begun.addNewLine);
+  if (deep !== undefined)
+    return { ok: false, problems: [problemAt({ file, text, lines: begun }, deep, '', tooDeep)] };
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, ...yamlOptions });
   const source: Source = { file, text, lines, document };
-  // Every level at which the stack was full has an error of its own; one says it.
-  const full = document.errors.filter(isStackFull).slice(0, 1);
-  const errors = full.length > 0 ? full : document.errors;
-  const [first, ...rest] = errors.map((error) => syntaxProblem(source, error));
+  const [first, ...rest] = document.errors.map((error) => syntaxProblem(source, error));
   if (first) return { ok: false, problems: [first, ...rest] };
   const read = plainValue(source);
   if (!read.ok) return read;
@@ -94,7 +96,7 @@ export function placedError(error: unknown, text: string, file: string): unknown
   const document = parseDocument(text, { lineCounter: lines, ...yamlOptions });
   if (document.errors.length > 0 || !document.hasIn(path.slice(0, 2))) return error;
   const offset = offsetOfValue(document, path);
-  const problem = problemAt({ file, text, lines, document }, offset, String(key), error.message);
+  const problem = problemAt({ file, text, lines }, offset, String(key), error.message);
   return invalidConfig([typeof nearest === 'string' ? { ...problem, nearest } : problem]);
 }
 
@@ -173,16 +175,10 @@ function describeProblem(problem: YamlProblem): string {
   return `${at}: ${problem.message}\n\n${problem.excerpt}`;
 }
 
-const tooDeep = 'this is nested too deeply to be read; what is meant to be used has a few levels.';
-
-/** Whether the library has no stack left, which it tells as a mistake of the text. */
-function isStackFull(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('Maximum call stack size exceeded');
-}
+const tooDeep = `this is nested more than ${deepestYaml} deep; what is meant to be used has a few levels.`;
 
 function syntaxProblem(source: Source, error: YAMLError): YamlProblem {
   const isSecond = error.code === 'MULTIPLE_DOCS';
-  if (isStackFull(error)) return problemAt(source, error.pos[0], '', tooDeep);
   const isNested = error.message.startsWith('Nested mappings are not allowed');
   const hint = isNested ? ' A text with ": " in it must be in quotes.' : '';
   const why = isSecond
@@ -197,7 +193,6 @@ function plainValue(source: Source): YamlResult<unknown> {
     return { ok: true, value: source.document.toJS() };
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
-    if (isStackFull(thrown)) return { ok: false, problems: [problemAt(source, 0, '', tooDeep)] };
     return { ok: false, problems: [problemAt(source, 0, '', `this cannot be read: ${plainLine(message)}`)] };
   }
 }
@@ -238,7 +233,8 @@ function unknownKeyProblems(source: Source, keys: ValidKeys, issue: SchemaIssue)
 // The likeliest mistake in a list of texts: `- Note: this` is not a text but a mapping.
 function unquotedText(source: Source, keys: ValidKeys, issue: SchemaIssue): YamlProblem | undefined {
   const [key, ...more] = issue.unknownKeys;
-  if (key === undefined || more.length > 0 || typeof issue.path.at(-1) !== 'number') return undefined;
+  if (key === undefined || key === mergeKey || more.length > 0 || typeof issue.path.at(-1) !== 'number')
+    return undefined;
   if (findNearest(key, keys(issue.path)) !== undefined) return undefined;
   const item: unknown = source.document.getIn(issue.path, true);
   const isPair = isMap(item) && item.items.length === 1;
@@ -272,7 +268,12 @@ function pathText(path: readonly PropertyKey[]): string {
   return plainLine(joinPath(path));
 }
 
-function problemAt(source: Source, offset: number, key: string, message: string): YamlProblem {
+function problemAt(
+  source: Omit<Source, 'document'>,
+  offset: number,
+  key: string,
+  message: string,
+): YamlProblem {
   const { line, col } = source.lines.linePos(offset);
   const place = { line: Math.max(1, line), column: Math.max(1, col) };
   return {
