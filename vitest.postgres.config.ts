@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     env: { STEMMA_STORE: 'postgres' },
-    include: ['src/store/conformance/*.test.ts', 'test/postgres/*.test.ts'],
+    include: ['src/store/conformance/*.test.ts', 'test/postgres/*.test.ts', 'test/ledger/sqlite.test.ts'],
     globalSetup: ['test/postgres/setup.ts'],
     testTimeout: 120_000,
     hookTimeout: 60_000,
