@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { piDriver } from '../../src/drivers/pi/driver.ts';
-import { type AgentKit, findProgram } from './kit.ts';
+import { type AgentKit, endRecorded, findProgram } from './kit.ts';
 
 /** pi against the scripted model, with a home of its own. */
 export const piKit: AgentKit = {
@@ -19,6 +19,8 @@ export const piKit: AgentKit = {
       sandbox: 'full',
     };
   },
+  // Its agents outlive whoever talked to them, as they should: a test that has seen enough leaves them.
+  cleanUp: endRecorded,
   cannot: {
     question: 'pi asks nobody for a permission',
     questionAdopted: 'pi asks nobody for a permission',
