@@ -95,7 +95,9 @@ function Capabilities({
             <dd>
               {meaning}
               <span className={styles.quiet}>
-                {cases.length === 0 ? ' (declared; no case can show it)' : ` (checked by ${cases.join(', ')})`}
+                {cases.length === 0
+                  ? ' (declared; no case can show it)'
+                  : ` (checked by ${cases.join(', ')})`}
               </span>
             </dd>
           </div>
