@@ -26,7 +26,7 @@ export const processSuites = [
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'web/src/**/*.test.ts'],
-    exclude: ['test/real/**', 'test/page/**', 'node_modules/**', 'dist/**', ...processSuites],
+    exclude: ['test/real/**', 'test/page/**', 'test/postgres/**', 'node_modules/**', 'dist/**', ...processSuites],
     // Vitest leaves one core alone, which on two cores is half the machine.
     maxWorkers: '100%',
     // One program a worker: tests that fail beside others show that something of ours is shared.

@@ -5,6 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createProgram } from '../src/cli/program.ts';
 import type { CliDeps } from '../src/cli/ports.ts';
+import { errorAdvice } from '../src/base/error-advice.ts';
+import { describeError, errorCodes } from '../src/base/errors.ts';
 import { inZone } from '../src/base/zoned-time.ts';
 import { configFile } from '../src/contract/config-file.ts';
 import { runFile } from '../src/contract/run-file.ts';
@@ -52,6 +54,15 @@ function mistakeIn(line: string, program: Command): string | undefined {
 describe('the documents', () => {
   it('are found', () => {
     expect(documents.length).toBeGreaterThan(30);
+  });
+
+  it('have every code of an error, as the program has it', () => {
+    const errors = documents.find(({ path }) => path === 'docs/errors.md')?.text ?? '';
+    const rows = errorCodes.map((code) => {
+      const { status, exit, title } = describeError(code);
+      return `| \`${code}\` | ${title}. ${errorAdvice[code]} | ${status} | ${exit} |`;
+    });
+    expect(errors.split('\n').filter((line) => line.startsWith('| `'))).toEqual(rows);
   });
 
   it('have each word of the glossary once', () => {

@@ -110,6 +110,7 @@ test('only /healthz needs no token', async () => {
     '/version',
     '/openapi.json',
     '/docs',
+    '/docs/errors',
     '/api/v1/events',
   ];
   for (const path of paths) expect((await edge.call(path, { token: null })).status, path).toBe(401);

@@ -153,6 +153,7 @@ function describeOthers(schemas: Record<string, JsonSchema>): Record<string, Rec
     [otherPaths.metrics]: get('metrics', 'Metrics in the Prometheus text format'),
     [otherPaths.openapi]: get('openapi', 'This document'),
     [otherPaths.docs]: get('docs', 'This document as a page'),
+    [otherPaths.errorDocs]: get('errorDocs', 'Every code of an error: what it means, and what to do'),
     [otherPaths.signIn]: get('signIn', 'Signs a browser in by a code, once', { security: [] }),
     [otherPaths.page]: get('page', 'The page'),
   };

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { errorAdvice } from '../base/error-advice.ts';
+import { describeError, errorCodes } from '../base/errors.ts';
 import type { OpenApiDocument, Operation } from './openapi.ts';
 import { plainPolicy } from './security-headers.ts';
 
@@ -10,7 +12,7 @@ h1{margin:0 0 .75rem;font-size:1.4rem;letter-spacing:-.01em}
 a{color:light-dark(#0b57d0,#8ab4f8)}
 code{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.9em;padding:.1em .35em;border:1px solid var(--line);border-radius:4px}
 table{width:100%;border-collapse:collapse}th,td{padding:.4rem .6rem;border-bottom:1px solid var(--line);text-align:start;vertical-align:top}
-td code{border:0;padding:0}small{color:light-dark(#57606a,#a3adb8)}`;
+td code{border:0;padding:0}tr:target{background:light-dark(#fff3d6,#3a2e12)}small{color:light-dark(#57606a,#a3adb8)}`;
 const policy = plainPolicy(`sha256-${createHash('sha256').update(style).digest('base64')}`);
 
 /** The documentation: every path of the OpenAPI document, without a script. */
@@ -19,9 +21,22 @@ export function docsResponse(document: OpenApiDocument): Response {
     Object.entries(operations).map(([method, operation]) => docsRow(method, path, operation)),
   );
   const body = `<h1>Stemma ${escapeHtml(document.info.version)}</h1>
-<p>${escapeHtml(document.info.description)} The whole description, with every field: <a href="openapi.json">openapi.json</a>.</p>
+<p>${escapeHtml(document.info.description)} The whole description, with every field: <a href="openapi.json">openapi.json</a>. What the codes mean: <a href="docs/errors">docs/errors</a>.</p>
 <table><thead><tr><th>Method</th><th>Path</th><th>What it does</th></tr></thead><tbody>${rows.join('\n')}</tbody></table>`;
   return htmlResponse(200, 'Stemma: the API', body);
+}
+
+/** Every code of an error, each under an anchor of its name. */
+export function errorDocsResponse(): Response {
+  const rows = errorCodes.map((code) => {
+    const { status, exit, title } = describeError(code);
+    const told = escapeHtml(errorAdvice[code]).replace(/`([^`]+)`/g, '<code>$1</code>');
+    return `<tr id="${code}"><td><code>${code}</code></td><td>${escapeHtml(title)}. <small>${told}</small></td><td>${status}</td><td>${exit}</td></tr>`;
+  });
+  const body = `<h1>Codes of errors</h1>
+<p>The message of an error says to which id it happened, and what to do. Its code is for programs, and never changes.</p>
+<table><thead><tr><th>Code</th><th>What it means, and what to do</th><th>HTTP</th><th>Exit</th></tr></thead><tbody>${rows.join('\n')}</tbody></table>`;
+  return htmlResponse(200, 'Stemma: codes of errors', body);
 }
 
 /**

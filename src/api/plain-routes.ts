@@ -9,7 +9,13 @@ import { openEventStream } from './event-stream.ts';
 import { feedFilter } from './finding.ts';
 import { writeMetrics } from './metrics-text.ts';
 import { pageResponse } from './pages.ts';
-import { docsResponse, signedInResponse, usedLinkResponse, wantsHtml } from './plain-pages.ts';
+import {
+  docsResponse,
+  errorDocsResponse,
+  signedInResponse,
+  usedLinkResponse,
+  wantsHtml,
+} from './plain-pages.ts';
 import { methodNotAllowed } from './problems.ts';
 import { parseQuery, recoveringError, stoppingError } from './route-server.ts';
 import { serveTerminal } from './terminal-socket.ts';
@@ -40,6 +46,7 @@ export function addPlainRoutes(app: Hono<ApiEnv>, context: ApiContext): PathPatt
   addReadable(otherPaths.metrics, () => metricsResponse(writeMetrics(ports.health.metrics())));
   addReadable(otherPaths.openapi, () => Response.json(context.document));
   addReadable(otherPaths.docs, () => docsResponse(context.document));
+  addReadable(otherPaths.errorDocs, errorDocsResponse);
   addReadable(otherPaths.events, (c) => serveEvents(context, c));
   for (const [path, file] of context.page) addReadable(path, () => pageResponse(file));
   return patterns;

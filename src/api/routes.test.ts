@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEdge, tokens } from '../../test/edges/running-edge.ts';
 import type { RunningEdge } from '../../test/edges/running-edge.ts';
+import { errorCodes } from '../base/errors.ts';
 import { execution, treeView } from '../contract/execution.ts';
 import { problem } from '../contract/problem.ts';
 import { routeTable } from '../contract/routes.ts';
@@ -271,6 +272,8 @@ describe('documents', () => {
     const docs = await (await edge.call('/docs')).text();
     expect(docs).toContain('/api/v1/executions/{id}/tree');
     expect(docs).not.toContain('<script');
+    const errors = await (await edge.call('/docs/errors')).text();
+    for (const code of errorCodes) expect(errors).toContain(`id="${code}"`);
     expect(await (await edge.call('/version')).json()).toEqual({ name: 'stemma', version: '0.0.0-test' });
     expect(await (await edge.call('/metrics')).text()).toMatch(
       /^# HELP stemma_executions Executions\n# TYPE/,

@@ -254,6 +254,7 @@ export const otherPaths = {
   metrics: '/metrics',
   openapi: '/openapi.json',
   docs: '/docs',
+  errorDocs: '/docs/errors',
 } as const;
 
 /** The path of a route with its parameter filled in. */

@@ -238,7 +238,7 @@ describe('the conversation of a schedule', () => {
     await stage.store.decide(
       deciding([
         ...registering(message),
-        settling(1, { result: 'All is well with {{this}}.' }),
+        settling(1, { result: 'All is well with {{this}}.', answerPlace: 1 }),
         { do: 'patchRun', id: run.id, set: { currentId: message.id } },
       ]),
     );
@@ -259,7 +259,7 @@ describe('the conversation of a schedule', () => {
     await stage.store.decide(
       deciding([
         ...registering(execution(1, null, { kind: 'message', runsIn: first.sessionId })),
-        settling(1, { result: 'Looked at 3 of 5.' }),
+        settling(1, { result: 'Looked at 3 of 5.', answerPlace: 1 }),
         { do: 'patchRun', id: lost.id, set: { outcome: 'failed', outcomeCode: 'SESSION_GONE' } },
       ]),
     );

@@ -185,9 +185,17 @@ export class GroupCommit {
   }
 }
 
+/** What PostgreSQL says of a transaction that a server which died had begun, and of which nothing had reached the disk. */
+const isInTheFuture = '22023';
+
 /** Whether a transaction was committed; undefined while it is under way. */
 async function fate(client: pg.Pool | pg.PoolClient, id: string): Promise<boolean | undefined> {
-  const { rows } = await execute(client, 'SELECT pg_xact_status($1::TEXT::xid8)', [id]);
+  const asked = execute(client, 'SELECT pg_xact_status($1::TEXT::xid8)', [id]);
+  const { rows } = await asked.catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === isInTheFuture)
+      return { rows: [['aborted']] };
+    throw error;
+  });
   const [status] = rows[0] ?? [];
   return status === 'in progress' ? undefined : status === 'committed';
 }

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Execution } from '../../../../src/contract/execution.ts';
 import { toldQuery } from '../../live/told.ts';
+import { ErrorCode } from '../../ui/error-code.tsx';
 import { plainBlock } from '../../ui/plain.ts';
 import styles from './root.module.css';
 
@@ -14,14 +15,14 @@ export function DetailTexts({ execution }: { readonly execution: Execution }): R
         <section>
           <h3>Why it failed</h3>
           <p className={styles.bad}>
-            <code>{error.code}</code>
+            <ErrorCode code={error.code} />
           </p>
           <Text text={error.message} />
         </section>
       )}
       {outcomeCode !== undefined && outcomeCode !== error?.code && outcomeCode !== 'CANCELLED' && (
         <p className={styles.bad}>
-          <code>{outcomeCode}</code>
+          <ErrorCode code={outcomeCode} />
         </p>
       )}
       {cancelReason !== undefined && (

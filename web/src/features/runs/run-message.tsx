@@ -5,6 +5,7 @@ import type { Run } from '../../../../src/contract/run.ts';
 import { tell } from '../../live/ask.ts';
 import { treeQuery } from '../../live/queries.ts';
 import { Action } from '../../ui/action.tsx';
+import { ErrorCode } from '../../ui/error-code.tsx';
 import { plainBlock } from '../../ui/plain.ts';
 import { StateMark } from '../../ui/state-mark.tsx';
 import view from '../../ui/view.module.css';
@@ -97,7 +98,7 @@ function Answer({ id }: { readonly id: string }): ReactNode {
     <>
       {error && (
         <p className={view.bad}>
-          <code>{error.code}</code> {plainBlock(error.message).slice(0, 2_000)}
+          <ErrorCode code={error.code} /> {plainBlock(error.message).slice(0, 2_000)}
         </p>
       )}
       {result !== undefined && result.trim() !== '' && (

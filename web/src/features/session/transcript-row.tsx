@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { SessionMessage } from '../../../../src/contract/session.ts';
+import { ErrorCode } from '../../ui/error-code.tsx';
 import { plainBlock, plainLine } from '../../ui/plain.ts';
 import { StateMark } from '../../ui/state-mark.tsx';
 import { fateOf } from './message-fate.ts';
@@ -130,7 +131,7 @@ function Ended({ message, at }: { readonly message: SessionMessage; readonly at:
       <p className={styles.head}>
         <StateMark state={state === 'queued' ? 'queued' : state} word />
         <bdi>{plainLine(name, 100)}</bdi>
-        {error && <code>{plainLine(error.code, 60)}</code>}
+        {error && <ErrorCode code={error.code} />}
         <At at={at} />
       </p>
       {error && <p className={styles.text}>{plainBlock(error.message)}</p>}

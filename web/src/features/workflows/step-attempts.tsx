@@ -10,6 +10,7 @@ import { Action } from '../../ui/action.tsx';
 import { Age } from '../../ui/age.tsx';
 import { AnswerForm } from '../../ui/answer-form.tsx';
 import { Answered } from '../../ui/answered.tsx';
+import { ErrorCode } from '../../ui/error-code.tsx';
 import { plainBlock, plainLine } from '../../ui/plain.ts';
 import { StateMark } from '../../ui/state-mark.tsx';
 import view from '../../ui/view.module.css';
@@ -106,7 +107,7 @@ function Attempt({
       {waiting && <AnswerForm executionId={executionId} waiting={waiting} />}
       {error && (
         <p className={view.bad}>
-          <code>{plainLine(error.code, 80)}</code> {plainBlock(error.message.slice(0, 4_000))}
+          <ErrorCode code={error.code} /> {plainBlock(error.message.slice(0, 4_000))}
         </p>
       )}
       <details open={isShown} onToggle={({ currentTarget }) => setShown(currentTarget.open)}>
@@ -192,7 +193,7 @@ function Turn({
       {text !== undefined && <Text title={`Prompt ${index + 1}${more}`} text={text} isCut={textCut} />}
       {error && (
         <p className={view.bad}>
-          <code>{plainLine(error.code, 80)}</code> {plainLine(error.message, 600)}
+          <ErrorCode code={error.code} /> {plainLine(error.message, 600)}
         </p>
       )}
       {result !== undefined && (
