@@ -5,7 +5,7 @@ import { isAlive, type ProcessIdentity } from '../../src/processes/process-ident
 import { readProcessTable, readStartVariable } from '../../src/processes/process-table.ts';
 import { readRecord } from '../../src/processes/recorded-launch.ts';
 import { AgentBench, type Talk } from './agent-bench.ts';
-import { findPi, piKit } from './pi-kit.ts';
+import { findPi, piKit, stopWhole } from './pi-kit.ts';
 import { startToolServer } from './tool-server.ts';
 
 const program = findPi();
@@ -26,7 +26,7 @@ describe.skipIf(!program)('when pi dies', () => {
   beforeAll(async () => {
     bench = await AgentBench.start(piKit, program ?? '');
   });
-  afterAll(() => bench.stop());
+  afterAll(() => stopWhole(bench));
 
   it('in the middle of an answer, that is said once, and the conversation goes on in a new process', async () => {
     const talk = await bench.open('killed');
@@ -127,7 +127,7 @@ describe.skipIf(!program)('a pi that outlives us', () => {
   beforeAll(async () => {
     bench = await AgentBench.start(piKit, program ?? '');
   });
-  afterAll(() => bench.stop());
+  afterAll(() => stopWhole(bench));
 
   it('is adopted in the middle of a turn: its texts, its end and its calls are known', async () => {
     const first = await bench.open('adopted');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { promptScript } from '../model/prompt-script.ts';
 import { AgentBench, type Talk } from './agent-bench.ts';
-import { findPi, piKit } from './pi-kit.ts';
+import { findPi, piKit, stopWhole } from './pi-kit.ts';
 
 const program = findPi();
 const slowTool = '[[tool slow_echo {"secs":2,"text":"z"}]]';
@@ -18,7 +18,7 @@ describe.skipIf(!program)('the pi driver, with the real program', () => {
   beforeAll(async () => {
     bench = await AgentBench.start(piKit, program ?? '');
   });
-  afterAll(() => bench.stop());
+  afterAll(() => stopWhole(bench));
 
   it('runs turns and reports answer, end and usage, each once', async () => {
     const talk = await bench.open('simple');

@@ -2,6 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { piDriver } from '../../src/drivers/pi/driver.ts';
+import { commandOf, processesWithEnvironment } from '../e2e/living-processes.ts';
+import type { AgentBench } from './agent-bench.ts';
 import { type AgentKit, endRecorded, findProgram } from './kit.ts';
 
 /** pi against the scripted model, with a home of its own. */
@@ -26,6 +28,13 @@ export const piKit: AgentKit = {
     questionAdopted: 'pi asks nobody for a permission',
   },
 };
+
+/** Stops a bench, and makes sure that nothing which ran in its directory outlives it. */
+export async function stopWhole(bench: AgentBench): Promise<void> {
+  await bench.stop();
+  const left = processesWithEnvironment(bench.directory).map(commandOf);
+  if (left.length > 0) throw new Error(`these processes of the bench are left:\n${left.join('\n')}`);
+}
 
 /** The program under test, or undefined after saying how to get it. */
 export function findPi(): string | undefined {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentBench, type Talk } from './agent-bench.ts';
-import { findPi, piKit } from './pi-kit.ts';
+import { findPi, piKit, stopWhole } from './pi-kit.ts';
 
 const program = findPi();
 
@@ -27,7 +27,7 @@ describe.skipIf(!program)("questions of pi's extensions", () => {
     mkdirSync(join(bench.directory, 'home', 'extensions'), { recursive: true });
     writeFileSync(join(bench.directory, 'home', 'extensions', 'gate.ts'), gate);
   });
-  afterAll(() => bench.stop());
+  afterAll(() => stopWhole(bench));
 
   const open = (name: string, onQuestion: 'deny' | 'allow' | 'ask'): Promise<Talk> =>
     bench.open(name, { profile: bench.profile({ onQuestion }) });
