@@ -1,10 +1,12 @@
 import { pause, waitUntil } from '../../base/pause.ts';
+import type { ServerLink } from './server-link.ts';
 import type { CodexThread } from './thread.ts';
-import { threadAnswer } from './wire.ts';
+import { loadedList, threadAnswer } from './wire.ts';
 
 const turnEndMs = 5_000;
 const terminalsEndMs = 5_000;
 const betweenLooksMs = 50;
+const lookMs = 20_000;
 
 /** Ends what the agent runs in the background: its commands, and the turns of its sub-agents. True when nothing is left. */
 export async function stopBackground(thread: CodexThread): Promise<boolean> {
@@ -38,6 +40,29 @@ export async function endThread(thread: CodexThread): Promise<'dead' | 'unkillab
   const isQuiet = await bringToRest(thread);
   // One after the other: of several that end at once, each would take the server for one that still serves others.
   return thread.link.leaving.run(() => leave(thread, isQuiet));
+}
+
+/**
+ * Ends the server of an opening that failed, if nobody else uses it and nothing is at work there: a conversation that ended
+ * meanwhile left it to this one. The caller has the last pin.
+ */
+export async function leaveUnused(link: ServerLink): Promise<void> {
+  await link.leaving.run(async () => {
+    if (!link.isUnused || link.hasLeftWork() || (await isAnyActive(link)) || !link.isUnused) return;
+    await link.endServer('its last opening failed');
+  });
+}
+
+async function isAnyActive(link: ServerLink): Promise<boolean> {
+  const loaded = await link.call('thread/loaded/list', {}, lookMs);
+  const list = loadedList.safeParse(loaded.outcome === 'ok' ? loaded.result : undefined);
+  if (!list.success) return true;
+  for (const threadId of list.data.data) {
+    const answer = await link.call('thread/read', { threadId }, lookMs);
+    const read = threadAnswer.safeParse(answer.outcome === 'ok' ? answer.result : undefined);
+    if (read.data?.thread.status.type === 'active') return true;
+  }
+  return false;
 }
 
 async function leave(thread: CodexThread, isQuiet: boolean): Promise<'dead' | 'unkillable'> {

@@ -4,6 +4,7 @@ import type { Opened, OpenRequest } from '../port.ts';
 import { CodexConversation } from './conversation.ts';
 import { type ServerPlace, serverPlaceOf } from './environment.ts';
 import { Unreadable } from './history.ts';
+import { leaveUnused } from './ending.ts';
 import type { Links } from './links.ts';
 import type { Answer } from './rpc-client.ts';
 import type { ServerLink } from './server-link.ts';
@@ -41,6 +42,7 @@ async function open(request: OpenRequest, links: Links, clock: Clock, deadline: 
       threadId === undefined
         ? await begin(request, linked.link, clock)
         : await goOn(request, linked.link, clock, threadId, record);
+    if (opened !== 'draining' && !opened.ok && !request.adoptOnly) await leaveUnused(linked.link);
   } finally {
     linked.link.release();
   }

@@ -101,6 +101,11 @@ export class ServerLink {
     return this.routes.count <= 1 && this.#pins === 0;
   }
 
+  /** Whether nobody uses it but whoever has the one pin. */
+  get isUnused(): boolean {
+    return this.isOpen && this.routes.count === 0 && this.#pins === 1;
+  }
+
   /** Resolves when the ending that was begun, if any, is over. */
   async whenNotEnding(): Promise<void> {
     await this.#ending;
