@@ -54,7 +54,7 @@ test('whoever is to hear of everything is told of a run that failed, with the li
     data: { title: 'nightly failed', runId, code: 'AGENT_FAILED' },
   });
   const executionId = String(event?.data['executionId']);
-  expect(event?.data['url']).toBe(`${server?.url}/#${executionId}`);
+  expect(event?.data['url']).toBe(`${server?.url}/roots/${executionId}`);
   expect(event?.data['command']).toBe(`stemma why ${executionId}`);
   await vi.waitFor(async () => {
     const { items } = await client.call('listNotifications', { query: { kind: 'failed' } });

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { useConnection } from '../live/live.tsx';
+import { Meanwhile } from './meanwhile.tsx';
 import styles from './shell.module.css';
 
 /** Whether what is shown is as things are; where it is not, since when, why, and what to do. */
@@ -9,6 +10,7 @@ export function ConnectionBanner(): ReactNode {
   return (
     <div className={styles.connection} data-state={state} role="status" id="connection">
       {state === 'live' && <span>live</span>}
+      {state === 'live' && connection.after && <Meanwhile absence={connection.after} />}
       {state === 'connecting' && <span>connecting…</span>}
       {state === 'lost' && (
         <>

@@ -2,10 +2,16 @@ import type { Event } from '../../../src/contract/events.ts';
 import { ask, AskError } from './ask.ts';
 import { apiUrl } from './base.ts';
 
-/** How the page is connected. `lost`: what is shown is as old as `since`. */
+/** A time in which nothing was heard; milliseconds of this machine's clock. */
+export interface Absence {
+  readonly since: number;
+  readonly until: number;
+}
+
+/** How the page is connected. `lost`: what is shown is as old as `since`. `after`: it was lost before. */
 export type Connection =
   | { readonly state: 'connecting' }
-  | { readonly state: 'live' }
+  | { readonly state: 'live'; readonly after?: Absence }
   | {
       readonly state: 'lost';
       readonly since: number;
@@ -65,9 +71,11 @@ export class EventStream {
     const source = new EventSource(apiUrl(`/events?after=${encodeURIComponent(cursor)}`));
     this.#source = source;
     source.onopen = () => {
+      const since = this.#lostAt;
       this.#lostAt = undefined;
       this.#listener.reread();
-      this.#listener.changed({ state: 'live' });
+      const after = since === undefined ? {} : { after: { since, until: Date.now() } };
+      this.#listener.changed({ state: 'live', ...after });
     };
     source.onmessage = ({ data }: MessageEvent<string>) => this.#listener.heard(JSON.parse(data) as Event);
     source.addEventListener('reset', () => this.#listener.reread());
