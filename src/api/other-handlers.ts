@@ -33,8 +33,8 @@ export function serverHandlers(context: HandlerContext): HandlersOf<ServerNames>
       return { items: [...(query.check === 'true' ? await agents.listChecked() : agents.list())] };
     },
     checkAgent: async ({ parameter }) => valueOf(await ports.agents.check(parameter)),
-    createSignInLink: async ({ call }) => {
-      const { code, expiresAtMs } = await ports.access.createSignInCode(call.caller);
+    createSignInLink: async ({ body: { scope } }) => {
+      const { code, expiresAtMs } = await ports.access.createSignInCode(scope);
       const url = `${context.pageUrl()}${otherPaths.signIn}?code=${encodeURIComponent(code)}`;
       return { url, expiresAt: toInstant(expiresAtMs) };
     },

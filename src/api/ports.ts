@@ -341,8 +341,8 @@ export type FeedPage =
 export interface Access {
   /** `undefined`: nobody issued it, or it was revoked. */
   verify(token: string): Promise<Principal | undefined>;
-  /** A code that `redeem` takes once, within minutes. */
-  createSignInCode(caller: Principal): Promise<{ readonly code: string; readonly expiresAtMs: number }>;
+  /** A code that `redeem` takes once, within minutes, for a browser with this scope. */
+  createSignInCode(scope: Scope): Promise<{ readonly code: string; readonly expiresAtMs: number }>;
   /** The value of a cookie for a code; `undefined` when it is unknown, used or expired. */
   redeem(code: string): Promise<{ readonly cookie: string; readonly maxAgeSeconds: number } | undefined>;
   verifyCookie(value: string): Promise<Principal | undefined>;

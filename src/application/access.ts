@@ -35,15 +35,12 @@ function createAccess({ records, signer, clock }: CallersContext, lastUses: Map<
       lastUses.set(known.hash, clock.now());
       return { kind: 'api', scope: known.scope, name: known.name };
     },
-    createSignInCode(caller) {
+    createSignInCode(scope) {
       const code = randomToken('');
       const expiresAtMs = clock.now() + codeLifeMs;
       const oldest = codes.keys().next().value;
       if (codes.size >= codeLimit && oldest !== undefined) codes.delete(oldest);
-      codes.set(hashToken(code), {
-        scope: caller.kind === 'api' ? caller.scope : 'read',
-        expiresAt: expiresAtMs,
-      });
+      codes.set(hashToken(code), { scope, expiresAt: expiresAtMs });
       return Promise.resolve({ code, expiresAtMs });
     },
     async redeem(code) {

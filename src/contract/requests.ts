@@ -177,6 +177,11 @@ export const monitorAnswer = z
 /** The live roots, and the place on the event stream from which to follow them. */
 export type MonitorAnswer = z.infer<typeof monitorAnswer>;
 
+export const signInBody = z
+  .strictObject({
+    scope: z.enum(scopes).default('admin').meta({ description: 'What the browser may do; read: look only.' }),
+  })
+  .meta({ id: 'SignInBody' });
 export const signInAnswer = z.object({ url: z.string(), expiresAt: instant }).meta({ id: 'SignInAnswer' });
 export type SignInAnswer = z.infer<typeof signInAnswer>;
 

@@ -197,7 +197,7 @@ const otherRoutes = {
     needs: 'admin',
     path: at('/signin-links'),
     summary: 'A link that signs a browser in, once',
-    body: z.strictObject({}),
+    body: requests.signInBody,
     status: 201,
     answer: requests.signInAnswer,
     answersSecret: true,

@@ -174,7 +174,7 @@ async function startIn(
   const schedules = await takeOverSchedules(config, options.configFile, app.ports.schedules, log);
   await app.start();
   state = 'ready';
-  const { code } = await app.ports.access.createSignInCode({ kind: 'api', scope: 'admin', name: 'local' });
+  const { code } = await app.ports.access.createSignInCode('admin');
   const url = origin();
   const described = {
     url,

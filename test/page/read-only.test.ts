@@ -28,11 +28,8 @@ inChromium('schedules, runs and workflows', (visit) => {
     );
     await here.start('--config', config);
     const { runId } = await here.client.call('runWorkflow', { id: 'care', body: { cwd: here.directory } });
-    const { token } = await here.client.call('createToken', { body: { name: 'reader', scope: 'read' } });
-    // As a proxy does that signs its people in by itself.
     const tab = await here.stranger();
-    await tab.devTools('Network.enable');
-    await tab.devTools('Network.setExtraHTTPHeaders', { headers: { authorization: `Bearer ${token}` } });
+    await here.signIn(tab, 'read');
     await here.open('/schedules', tab);
     await tab.until(`${sees('page/hourly')} && ${disabled('Trigger')} && ${disabled('Pause')}`);
     await tab.until(disabled('New schedule'));

@@ -88,11 +88,9 @@ inChromium('what is done with a tree', (visit) => {
 
   visit('a token that may only read sees everything, and can do nothing', async (here) => {
     const { tab } = here;
-    const { client } = await here.start();
+    await here.start();
     const root = await here.register('the whole');
-    const { token } = await client.call('createToken', { body: { name: 'reader', scope: 'read' } });
-    await tab.devTools('Network.enable');
-    await tab.devTools('Network.setExtraHTTPHeaders', { headers: { authorization: `Bearer ${token}` } });
+    await here.signIn(tab, 'read');
     await here.open(`/roots/${root.id}`);
     await tab.until(`${rows} === 1`);
     await tab.until(`document.querySelector('header [data-tone="bad"]')?.disabled`);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { StemmaClient } from '../../src/client/stemma-client.ts';
+import type { Scope } from '../../src/contract/route-spec.ts';
 import type { RegisterAnswer } from '../../src/contract/requests.ts';
 import { commandOf, processesIn, processesWithEnvironment } from '../e2e/living-processes.ts';
 import { type RunningServer, startServer } from '../e2e/server-process.ts';
@@ -82,8 +83,8 @@ export class Visit {
   }
 
   /** Signs the tab in by a one-time link, and waits until the page is live. */
-  async signIn(tab = this.tab): Promise<void> {
-    const { url } = await this.client.call('createSignInLink');
+  async signIn(tab = this.tab, scope: Scope = 'admin'): Promise<void> {
+    const { url } = await this.client.call('createSignInLink', { body: { scope } });
     await tab.goTo(url);
     await tab.until(`location.pathname === '/' && ${isLive}`);
   }

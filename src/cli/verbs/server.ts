@@ -1,6 +1,8 @@
+import { Option } from 'commander';
 import { StemmaError } from '../../base/errors.ts';
 import { notRunning, readServerFile, readToken, type ServerFile } from '../../client/discovery.ts';
 import { StemmaClient } from '../../client/stemma-client.ts';
+import { scopes } from '../../contract/route-spec.ts';
 import type { CliContext } from '../context.ts';
 import { formatDuration } from '../../words/durations.ts';
 import { exitCodes } from '../exit.ts';
@@ -16,7 +18,15 @@ export function addServerVerbs({ program, verb }: Registrar): void {
     .option('--agents', 'end the agents too')
     .action(verb(down));
   program.command('status').description('say whether a server runs, and what it does').action(verb(status));
-  program.command('open').description('print a link that signs a browser in, once').action(verb(open));
+  program
+    .command('open')
+    .description('print a link that signs a browser in, once')
+    .addOption(
+      new Option('--scope <scope>', 'what the browser may do; read: look only')
+        .choices(scopes)
+        .default('admin'),
+    )
+    .action(verb(open));
 }
 
 /** How long a server may take to stop before `down` gives up, in milliseconds. */
@@ -85,9 +95,10 @@ async function status(context: CliContext): Promise<number> {
   return exitCodes.ok;
 }
 
-async function open(context: CliContext): Promise<number> {
+async function open(context: CliContext, _args: readonly unknown[], options: Options): Promise<number> {
   const client = await context.connect();
-  const link = await client.call('createSignInLink');
+  const scope = options['scope'] as (typeof scopes)[number];
+  const link = await client.call('createSignInLink', { body: { scope } });
   if (context.isJson) context.document(link);
   else context.data(link.url);
   return exitCodes.ok;
