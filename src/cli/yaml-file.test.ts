@@ -37,6 +37,17 @@ describe('a YAML file', () => {
     expect(describeProblems(problems)).toContain('At most 50 mistakes are told at once.');
   });
 
+  it('with a key that stands twice names the second, wherever it is', () => {
+    const [problem, ...others] = problemsOf('agent: demo\nmessages:\n  - { text: one, "text": two }\n');
+    expect(others).toEqual([]);
+    expect(problem).toMatchObject({
+      line: 3,
+      column: 18,
+      message: expect.stringContaining('must be unique'),
+    });
+    expect(problemsOf('agent: a\nagent: b\nmessages: []\n')[0]).toMatchObject({ line: 2, column: 1 });
+  });
+
   it('with a misspelt key names file, line, column, key and the nearest valid key', () => {
     const [problem, ...rest] = problemsOf(
       'agent: demo\nmessages:\n  - one\n  - text: two\n    timeuot: 2h\n',

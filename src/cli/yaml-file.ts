@@ -4,9 +4,11 @@ import { type ErrorCode, StemmaError } from '../base/errors.ts';
 import { type InputIssue, joinPath } from '../contract/issues.ts';
 import { findNearest } from '../base/nearest.ts';
 import { keysAt } from '../contract/schema-keys.ts';
-import { clip, plainLine } from '../words/text.ts';
+import { plainLine } from '../words/text.ts';
 import { flattenIssues, type SchemaIssue } from '../contract/schema-issues.ts';
+import { excerptOf } from './yaml-excerpt.ts';
 import { deepestYaml, offsetOfTooDeep } from './yaml-depth.ts';
+import { offsetsOfSecondKeys } from './yaml-keys.ts';
 import { offsetOfKey, offsetOfValue } from './yaml-positions.ts';
 
 /** One thing that is wrong in a file, and where: lines and columns count from 1. */
@@ -47,7 +49,11 @@ export function readYaml(text: string, file: string): ReadYaml | Exclude<YamlRes
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, ...yamlOptions });
   const source: Source = { file, text, lines, document };
-  const [first, ...rest] = document.errors.map((error) => syntaxProblem(source, error));
+  const twice = document.errors.length > 0 ? [] : offsetsOfSecondKeys(document).slice(0, mostProblems);
+  const [first, ...rest] = [
+    ...document.errors.map((error) => syntaxProblem(source, error)),
+    ...twice.map((offset) => problemAt(source, offset, '', secondKey)),
+  ];
   if (first) return { ok: false, problems: [first, ...rest] };
   const read = plainValue(source);
   if (!read.ok) return read;
@@ -162,11 +168,10 @@ interface Source {
   readonly document: Document.Parsed;
 }
 
-const longestExcerpt = 100;
 /** How many mistakes of a file are told: the first ones. Each takes milliseconds to find its place and what was meant. */
 const mostProblems = 50;
-// The library's own warnings would go to stderr past us.
-const yamlOptions = { prettyErrors: false, uniqueKeys: true, logLevel: 'error' } as const;
+// The library's own warnings would go to stderr past us. Keys that stand twice: yaml-keys.ts.
+const yamlOptions = { prettyErrors: false, uniqueKeys: false, logLevel: 'error' } as const;
 
 function describeProblem(problem: YamlProblem): string {
   // What is wrong with a file as a whole has no place in it.
@@ -175,6 +180,7 @@ function describeProblem(problem: YamlProblem): string {
   return `${at}: ${problem.message}\n\n${problem.excerpt}`;
 }
 
+const secondKey = 'this is not valid YAML: Map keys must be unique';
 const tooDeep = `this is nested more than ${deepestYaml} deep; what is meant to be used has a few levels.`;
 
 function syntaxProblem(source: Source, error: YAMLError): YamlProblem {
@@ -283,13 +289,4 @@ function problemAt(
     message,
     excerpt: excerptOf(source.text, place.line, place.column),
   };
-}
-
-function excerptOf(text: string, line: number, column: number): string {
-  const raw = text.split('\n')[line - 1] ?? '';
-  // Tabs and controls become one column each, so that the caret stays below its character.
-  const shown = raw.replace(/[\p{Cc}]/gu, ' ');
-  const gutter = `  ${line} | `;
-  const caret = `${' '.repeat(gutter.length - 2)}| ${' '.repeat(Math.min(column - 1, longestExcerpt - 1))}^`;
-  return `${gutter}${clip(shown, longestExcerpt)}\n${caret}`;
 }

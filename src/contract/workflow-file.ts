@@ -7,6 +7,7 @@ import { anyStep } from './workflow-steps.ts';
 
 /** How many steps one workflow may have. */
 const mostSteps = 5_000;
+const mostGroups = 500;
 
 const scalar = z.union([textOf(100_000), z.number(), z.boolean()]);
 
@@ -46,9 +47,13 @@ export const workflowHead = z.strictObject({
       'When a step fails for good, everything else is cancelled. Default: what does not need it goes on.',
   }),
   inputs: z.record(variableName, input).optional(),
-  groups: z.record(scheduleName, z.record(variableName, groupVariable)).optional().meta({
-    description: 'Variables by group: without a group, the workflow runs once for each, side by side.',
-  }),
+  groups: z
+    .record(scheduleName, z.record(variableName, groupVariable))
+    .refine((groups) => Object.keys(groups).length <= mostGroups, `must be at most ${mostGroups} groups`)
+    .optional()
+    .meta({
+      description: 'Variables by group: without a group, the workflow runs once for each, side by side.',
+    }),
   env: environment.optional(),
   evaluation: scheduleName.optional().meta({ description: 'The workflow that scores it when it is closed.' }),
   of: z.literal('run').optional().meta({

@@ -110,7 +110,22 @@ const unread: WorkflowOutline = {
   isWhole: false,
 };
 
+/** Texts that were read last, with what they are: the groups of a file that is sent are each defined by all of it. */
+const lately = new Map<string, Parsed>();
+const mostKept = 16;
+
 function parse(text: string, path: string): Parsed {
+  const key = `${path}\0${text}`;
+  const known = lately.get(key);
+  if (known) return known;
+  const parsed = parseAnew(text, path);
+  const oldest = lately.keys().next().value;
+  if (lately.size >= mostKept && oldest !== undefined) lately.delete(oldest);
+  lately.set(key, parsed);
+  return parsed;
+}
+
+function parseAnew(text: string, path: string): Parsed {
   const yaml: ReadYaml | ReturnType<typeof readYaml> = readYaml(text, path);
   if (!yaml.ok) return { file: brokenFile(), broken: yaml.problems, explain: () => yaml.problems };
   const { value } = yaml;

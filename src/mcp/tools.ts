@@ -90,7 +90,9 @@ export function sayResult<Name extends ToolName>(name: Name, result: ToolResults
   if (!launches.has(name)) return JSON.stringify(result);
   const { executionId, state } = result as LaunchAnswer;
   const what = name === 'execute_step' ? 'It runs' : 'Started';
-  return `${what}: ${executionId} (${state}). ${isForOrchestrators(name) ? whenAllHaveEnded : whenItHasEnded}`;
+  const inputs =
+    name === 'execute_step' ? ' If it ran already, it keeps the inputs with which it began.' : '';
+  return `${what}: ${executionId} (${state}).${inputs} ${isForOrchestrators(name) ? whenAllHaveEnded : whenItHasEnded}`;
 }
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Tool['inputSchema'] {

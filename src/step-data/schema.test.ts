@@ -59,6 +59,19 @@ describe('a JSON Schema', () => {
     expect(mistakesIn(1, { ...named, type: 'string' })).toEqual(['$: must be string, and is 1']);
   });
 
+  it.each(['https://json-schema.org/draft/2020-12/schema', 'http://json-schema.org/draft-07/schema'])(
+    'with the "$id" of a dialect spoils no other: %s',
+    ($id) => {
+      const $schema = $id.includes('draft-07') ? $id : undefined;
+      const dialect = $schema === undefined ? {} : { $schema };
+      expect(problemsOfSchema({ ...dialect, $id, type: 'object' })).toHaveLength(1);
+      const within = { ...dialect, $defs: { a: { $id, type: 'object' } }, type: 'object' };
+      expect(problemsOfSchema(within)).toHaveLength(1);
+      expect(problemsOfSchema({ ...dialect, type: 'object', required: ['points'] })).toEqual([]);
+      expect(mistakesIn({}, { ...dialect, required: ['a'] })).toEqual(['$: "a" is missing']);
+    },
+  );
+
   it('of draft-07 is read as one', () => {
     const schema = { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'number' }] };
     expect(problemsOfSchema(schema)).toEqual([]);
@@ -74,6 +87,7 @@ describe('a JSON Schema', () => {
     [{ $schema: 'http://json-schema.org/draft-04/schema#' }, 'known are 2020-12'],
     [5, 'schema must be object or boolean'],
     [{ description: 'x'.repeat(300_000) }, 'at most 262144 characters'],
+    [{ anyOf: Array.from({ length: 2_000 }, () => ({})) }, 'at most 2000 parts'],
   ])('that is wrong says why: %j', (schema, why) => {
     expect(problemsOfSchema(schema)).toEqual([expect.stringContaining(why)]);
     expect(mistakesIn({}, schema)).toEqual([expect.stringContaining('the schema is wrong')]);

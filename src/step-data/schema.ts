@@ -6,9 +6,13 @@ import formats from 'ajv-formats';
 import type { Json } from '../base/json.ts';
 
 /** How long one check may take, in milliseconds. The pattern of a schema may need for ever for a text made for it. */
-const longestCheckMs = 2_000;
+const longestCheckMs = 500;
 /** How long a schema may be, in UTF-16 units of its JSON. */
 const longestSchema = 262_144;
+/** How many schemas and other objects it may have within it: each is compiled. */
+const mostParts = 2_000;
+/** Compiled schemas that are kept: those that were used last. */
+const mostKept = 100;
 /** How many mistakes are told, and how much of a value is shown with one. */
 const mostMistakes = 20;
 const shownChars = 80;
@@ -34,12 +38,24 @@ export function mistakesIn(value: Json, schema: Json, longestMs = longestCheckMs
 
 type Check = ReturnType<Ajv['compile']>;
 
-/** Making one costs much more than compiling a schema with it. */
-const compilers = new Map<'old' | 'new', { readonly ajv: Ajv; readonly warned: string[] }>();
+interface Compiler {
+  readonly ajv: Ajv;
+  readonly warned: string[];
+}
 
-function compilerOf(which: 'old' | 'new'): { readonly ajv: Ajv; readonly warned: string[] } {
+/** Making one costs much more than compiling a schema with it. */
+const compilers = new Map<'old' | 'new', Compiler>();
+const compiled = new Map<string, Check | string>();
+
+function compilerOf(which: 'old' | 'new'): Compiler {
   const known = compilers.get(which);
   if (known) return known;
+  const made = newCompiler(which);
+  compilers.set(which, made);
+  return made;
+}
+
+function newCompiler(which: 'old' | 'new'): Compiler {
   const warned: string[] = [];
   const logger = {
     log: () => undefined,
@@ -49,22 +65,34 @@ function compilerOf(which: 'old' | 'new'): { readonly ajv: Ajv; readonly warned:
   const options = { allErrors: true, strict: false, logger } as const;
   const ajv = which === 'old' ? new Ajv(options) : new Ajv2020(options);
   formats.default(ajv);
-  const made = { ajv, warned };
-  compilers.set(which, made);
-  return made;
+  return { ajv, warned };
 }
 
 function compile(schema: Json): Check | string {
-  if (JSON.stringify(schema).length > longestSchema)
-    return `A schema may have at most ${longestSchema} characters.`;
+  const text = JSON.stringify(schema);
+  if (text.length > longestSchema) return `A schema may have at most ${longestSchema} characters.`;
+  if (text.split('{').length > mostParts) return `A schema may have at most ${mostParts} parts.`;
+  const known = compiled.get(text);
+  if (known !== undefined) return known;
+  const made = compileAnew(schema, text.includes('"$id"'));
+  const oldest = compiled.keys().next().value;
+  if (compiled.size >= mostKept && oldest !== undefined) compiled.delete(oldest);
+  compiled.set(text, made);
+  return made;
+}
+
+// A compiler keeps the ids of what it compiles, also within a schema, and its own schemas go by such ids too: what has one gets a
+// compiler of its own.
+function compileAnew(schema: Json, hasId: boolean): Check | string {
   const dialect =
     typeof schema === 'object' && schema !== null && '$schema' in schema ? schema.$schema : null;
   const isOld = typeof dialect === 'string' && draft7.test(dialect);
   if (dialect !== null && !isOld && !(typeof dialect === 'string' && draft2020.test(dialect)))
     return `"$schema": ${JSON.stringify(dialect)} is not known; known are 2020-12 (the usual one) and draft-07.`;
-  const { ajv, warned } = compilerOf(isOld ? 'old' : 'new');
+  const which = isOld ? 'old' : 'new';
+  const { ajv, warned } = hasId ? newCompiler(which) : compilerOf(which);
   warned.length = 0;
-  // What it remembers of a schema would stay for ever, and its "$id" would be taken the next time.
+  // What it remembers of a schema would stay for ever.
   const own = typeof schema === 'object' && schema !== null ? structuredClone(schema) : schema;
   try {
     const check = ajv.compile(own as object | boolean);

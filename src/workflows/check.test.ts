@@ -72,6 +72,10 @@ describe('the check of a workflow', () => {
     ['inputs: {__proto__: {}}\nsteps: {a: {run: x}}', 'inputs.__proto__: can be no name; use another one'],
     ['steps: {a: {run: x, needs: [a]}}', 'steps.a.needs.0: a step cannot need itself'],
     ['steps: {}', 'steps: needs at least one step'],
+    [
+      `groups: {${Array.from({ length: 501 }, (_, index) => `g${index}: {}`).join(', ')}}\nsteps: {a: {run: x}}`,
+      'groups: must be at most 500 groups',
+    ],
     ['agent: codx\nsteps: {a: {prompt: x}}', 'agent: there is no agent "codx"; did you mean "codex"?'],
     ['steps: {a: {prompt: x}}', 'steps.a: has no agent; say which here, or at the top of the file'],
     [
